@@ -36,6 +36,7 @@ struct ContextTests {
                 ["c2", "c10"], ["c3"], []
             ),
             (#"{"access_token":{"acrs":{"values":["c0","c100","c01","C1","c","c+1","urn:x",1]}}}"#, [], [], []),
+            (#"{"access_token":{"acrs":{"value":"c10","values":["c9","c10"]}}}"#, ["c9", "c10"], [], []),
             (#"{"access_token":{"acrs":{"essential":true}}}"#, [], [], []),
             (#"{"access_token":{"acrs":null,"xms_cc":null}}"#, [], [], []),
             (#"{"access_token":{"xms_cc":{"values":["CP1","cp2"]}}}"#, [], [], ["cp1"]),
@@ -121,7 +122,7 @@ struct ContextTests {
         }
     }
 
-    @Test(arguments: [("c1", 50076, "second_factor"), ("c2", 70044, "password")])
+    @Test(arguments: [("c1", 50076, "second_factor"), ("c2", 70043, "password")])
     func `a context that is not met silently takes interaction, and its claims lead there`(
         _ context: String, _ number: Int, _ page: String
     ) async throws {

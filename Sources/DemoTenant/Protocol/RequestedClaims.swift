@@ -28,8 +28,8 @@ struct RequestedClaims: Sendable, Hashable, Codable {
         secondFactor = accessToken?["capolids"] != nil
         let value = accessToken?["nbf"]?["value"]
         notBefore = value?.integer ?? value?.string.flatMap { Int($0) }
-        accessTokenContexts = Self.values(accessToken?["acrs"]).filter(AuthenticationContext.isID)
-        idTokenContexts = Self.values(claims["id_token"]?["acrs"]).filter(AuthenticationContext.isID)
+        accessTokenContexts = AuthenticationContext.known(Self.values(accessToken?["acrs"]))
+        idTokenContexts = AuthenticationContext.known(Self.values(claims["id_token"]?["acrs"]))
         let capabilities = Self.values(accessToken?["xms_cc"]).map { $0.lowercased() }
         self.capabilities = Self.knownCapabilities.filter(capabilities.contains)
     }
@@ -42,8 +42,9 @@ struct RequestedClaims: Sendable, Hashable, Codable {
     /// Returns the contexts and the capabilities of both requests, and the rest of this one.
     func including(_ other: RequestedClaims) -> RequestedClaims {
         var claims = self
-        claims.accessTokenContexts = (accessTokenContexts ?? []) + (other.accessTokenContexts ?? [])
-        claims.idTokenContexts = (idTokenContexts ?? []) + (other.idTokenContexts ?? [])
+        claims.accessTokenContexts = AuthenticationContext.known(
+            (accessTokenContexts ?? []) + (other.accessTokenContexts ?? []))
+        claims.idTokenContexts = AuthenticationContext.known((idTokenContexts ?? []) + (other.idTokenContexts ?? []))
         claims.capabilities = capabilities.flatMap { $0.isEmpty ? nil : $0 } ?? other.capabilities
         return claims
     }

@@ -18,9 +18,9 @@ public enum AuthenticationContext {
         return (1...99).contains(number) && text == "c\(number)"
     }
 
-    /// Returns IDs in the order of their numbers, each once.
-    static func sorted(_ ids: some Sequence<String>) -> [String] {
-        Set(ids).sorted { ($0.count, $0) < ($1.count, $1) }
+    /// Returns those texts that are IDs in the order of their numbers, each once.
+    static func known(_ texts: [String]) -> [String] {
+        Set(texts.filter(isID)).sorted { ($0.count, $0) < ($1.count, $1) }
     }
 
     /// Returns the request for contexts, in the form of the parameter `claims`.
@@ -71,7 +71,7 @@ extension Platform {
         let candidates =
             asked + (isOptionalClaim ? contexts.keys.filter { policy(of: $0, for: account) != nil } : [])
         let unmet = unmet(candidates, of: account, by: authentication)
-        return AuthenticationContext.sorted(candidates.filter { unmet[$0] == nil })
+        return AuthenticationContext.known(candidates.filter { unmet[$0] == nil })
     }
 
     /// Returns those of the contexts that a password meets.
@@ -100,7 +100,7 @@ extension DemoAccount.Kind {
 
 extension PlatformError {
     fileprivate static let passwordNeeded = Self(
-        error: "interaction_required", number: 70044,
-        message: "The session has expired or is invalid due to sign-in frequency checks by conditional access.",
+        error: "interaction_required", number: 70043,
+        message: "The sign-in is older than conditional access allows for this (sign-in frequency).",
         suberror: "basic_action")
 }

@@ -5,6 +5,7 @@ import WebFormats
 extension FuzzTarget {
     static let ofDemoTenant = [
         FuzzTarget(name: "control", check: checkControl), FuzzTarget(name: "client-request", check: checkClientRequest),
+        FuzzTarget(name: "requested-claims", check: checkRequestedClaims),
     ]
 }
 
