@@ -156,9 +156,13 @@ struct ContextTests {
         }
     }
 
-    @Test func `the poll of a device asks for contexts, too`() async throws {
+    @Test func `the request for a device's codes asks for contexts, and its poll, too`() async throws {
         try await run { (tenant) async throws in
             let browser = tenant.browser()
+            let asking = try await browser.deviceCode(["claims": Self.asking("c1", "c4")])
+            _ = try await tenant.browser().approve(asking)
+            #expect(try await browser.poll(asking).claims("access_token")?["acrs"] == ["c1", "c4"])
+            #expect(try await browser.deviceCode(["claims": "["]).number == 9_002_313)
             let codes = try await browser.deviceCode()
             _ = try await browser.approve(codes)
             #expect(try await browser.poll(codes, ["claims": Self.asking("c1")]).number == 50076)

@@ -27,8 +27,8 @@ extension GrantRequest {
         guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(askedScope) }
         let expires = now.addingTimeInterval(TimeInterval(DeviceSignIns.lifetime))
         let signIn = DeviceSignIns.SignIn(
-            clientID: client.id, segment: segment, scopes: scopes, network: exchange.request.peer.network,
-            expires: expires)
+            clientID: client.id, segment: segment, scopes: scopes, claims: try RequestedClaims(fields["claims"]),
+            network: exchange.request.peer.network, expires: expires)
         let userCode = platform.devices.withLock { [now, platform] in
             $0.add(signIn, now: now, randomBytes: platform.randomBytes)
         }
@@ -91,9 +91,11 @@ extension GrantRequest {
             throw PlatformError.notConsented(client)
         }
         try platform.checkAssignment(account, client, scopes: signIn.scopes)
-        try platform.checkContexts(claims, of: account, by: authentication)
+        let requested = claims.including(signIn.claims)
+        try platform.checkContexts(requested, of: account, by: authentication)
         try redeemOnce(id, until: code.expires)
-        let answer = try issuer(client, .native, account, authentication, requested: claims).answer(
+        _ = controls.challengeMet(by: account.objectID, asking: signIn.claims)
+        let answer = try issuer(client, .native, account, authentication, requested: requested).answer(
             scopes: signIn.scopes, asked: code.askedScope, granted: signIn.scopes, nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims),
             fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")

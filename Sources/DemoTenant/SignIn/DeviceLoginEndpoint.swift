@@ -30,7 +30,7 @@ extension DemoAuthorizationRequest {
         self.init(
             purpose: .device, segment: device.segment, clientID: device.clientID,
             target: AnswerTarget(redirectURI: DeviceLogin.path, responseMode: .query), scopes: device.scopes,
-            prompt: .selectAccount, userCode: userCode)
+            prompt: .selectAccount, claims: device.claims, userCode: userCode)
     }
 }
 

@@ -23,6 +23,8 @@ struct DeviceSignIns: Sendable {
         let clientID: String
         let segment: TenantSegment
         let scopes: [String]
+        /// What the request for the codes asks for.
+        var claims = RequestedClaims.none
         /// The network of the device.
         let network: PeerAddress.Network
         let expires: Date
