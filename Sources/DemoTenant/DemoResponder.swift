@@ -12,14 +12,19 @@ struct DemoResponder: Responder {
 
     let platform: Platform
     let assets: [String: Asset]
+    /// Whether a failure on demand leaves the request without a response.
+    private var isWithheld: @Sendable () -> Bool = { false }
+
+    init(platform: Platform, assets: [String: Asset]) {
+        self.platform = platform
+        self.assets = assets
+    }
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         guard platform.servesOthers || peer.isLoopback, let origin = platform.origins.origin(ofHost: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
         }
-        let decided = Origins.$current.withValue(origin) { reply(to: head) }
-        if case .close = decided { platform.noteUnanswered(Request(head: head, peer: peer)) }
-        return decided
+        return Origins.$current.withValue(origin) { reply(to: head) }
     }
 
     private func reply(to head: RequestHead) -> Reply {
@@ -40,20 +45,19 @@ struct DemoResponder: Responder {
         case ("v1.0", let rest): return graph(.unknown(rest), head)
         case ("oidc", "userinfo"): return graph(.userInfo, head)
         case ("api", let name): return OwnAPI(rawValue: name).map { ownAPI($0, head) } ?? notFound()
-        case (let tenant, let endpoint):
+        case (let tenant, _):
             // The path of a B2C user flow has two or three segments, and other paths have one.
             let names = tenant == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) ? 2 : 1
-            guard names > 1 else { return identity(head, tenant, endpoint) }
-            return identity(
-                head, parts.prefix(names).joined(separator: "/"), parts.dropFirst(names).joined(separator: "/"))
+            let path = parts.prefix(names).joined(separator: "/")
+            return withholding { platform in platform.controls.settings.isDown(path) }.identity(
+                head, path, parts.dropFirst(names).joined(separator: "/"))
         }
     }
 
     // MARK: Identity
 
     private func identity(_ head: RequestHead, _ tenant: String, _ endpoint: String) -> Reply {
-        if platform.controls.settings.outage?.covers(tenant) == true { return .close }
-        return switch endpoint {
+        switch endpoint {
         case "v2.0/.well-known/openid-configuration": document(tenant) { platform.discovery($0) }
         case "discovery/instance" where tenant.lowercased() == "common": handler { platform.instanceDiscovery($0) }
         case "discovery/v2.0/keys": document(tenant, needsKeys: true) { platform.keys($0) }
@@ -71,8 +75,13 @@ struct DemoResponder: Responder {
         case "oauth2/v2.0/devicecode" where platform.offersDeviceSignIn && TenantSegment(tenant)?.userFlow == nil:
             posted(head, tenant) { await platform.deviceCode($0, segment: $1) }
         case "oauth2/v2.0/token": posted(head, tenant) { await platform.token($0, segment: $1) }
-        case "oauth2/v2.0/revoke" where head.method == .post && platform.controls.settings.isGeneric:
-            TenantSegment(tenant).map { segment in handler { platform.revoke($0, segment: segment) } } ?? notFound()
+        case "oauth2/v2.0/revoke" where head.method == .post:
+            TenantSegment(tenant).map { segment in
+                handler {
+                    platform.controls.settings.isGeneric
+                        ? platform.revoke($0, segment: segment) : platform.page(NotFoundPage())
+                }
+            } ?? notFound()
         default: notFound()
         }
     }
@@ -117,14 +126,15 @@ struct DemoResponder: Responder {
         _ head: RequestHead, _ tenant: String,
         _ body: @escaping @Sendable (Request, TenantSegment) async -> Response
     ) -> Reply {
-        if platform.controls.takeClose(.token) {
-            platform.controls.count(.tokenRequests)
-            platform.controls.count(.tokenFailed)
-            return .close
-        }
         let script = head[.origin].flatMap { platform.registrations.isScript(origin: $0) ? $0 : nil }
         if head.method == .options, let script { return .response(.preflight(for: head, by: script)) }
-        return handler(needsKeys: true) { request in
+        let responder = withholding { platform in
+            guard platform.controls.takeClose(.token) else { return false }
+            platform.controls.count(.tokenRequests)
+            platform.controls.count(.tokenFailed)
+            return true
+        }
+        return responder.handler(needsKeys: true) { request in
             guard request.head.method == .post else {
                 return platform.json(.postOnly(request.head.method.rawValue), request)
             }
@@ -144,17 +154,18 @@ struct DemoResponder: Responder {
 
     private func ownAPI(_ api: OwnAPI, _ head: RequestHead) -> Reply {
         if head.method == .options { return .response(.preflight(for: head, by: "*")) }
-        if platform.controls.takeClose(.graph) { return .close }
-        return handler(needsKeys: true) { await platform.ownAPI($0, api).readable(by: "*") }
+        return withholding { platform in platform.controls.takeClose(.graph) }
+            .handler(needsKeys: true) { await platform.ownAPI($0, api).readable(by: "*") }
     }
 
     private func graph(_ resource: Platform.GraphResource, _ head: RequestHead) -> Reply {
         if head.method == .options { return .response(.preflight(for: head, by: "*")) }
-        if platform.controls.takeClose(.graph) {
+        let responder = withholding { platform in
+            guard platform.controls.takeClose(.graph) else { return false }
             if case .me = resource { platform.controls.count(.graphMe) }
-            return .close
+            return true
         }
-        return handler(needsKeys: true) { await platform.graph($0, resource).readable(by: "*") }
+        return responder.handler(needsKeys: true) { await platform.graph($0, resource).readable(by: "*") }
     }
 
     private func control(_ head: RequestHead) -> Reply {
@@ -171,16 +182,28 @@ struct DemoResponder: Responder {
         }
     }
 
+    /// Returns the responder for a route whose requests a failure on demand can leave without a response, too.
+    private func withholding(_ fails: @escaping @Sendable (Platform) -> Bool) -> DemoResponder {
+        var responder = self
+        responder.isWithheld = { [platform, isWithheld] in isWithheld() || fails(platform) }
+        return responder
+    }
+
     private func notFound() -> Reply { .response(platform.page(NotFoundPage())) }
 
     /// - Parameter needsKeys: Whether it signs or checks a signature. The first keys take a moment to make.
     private func handler(
         needsKeys: Bool = false, _ body: @escaping @Sendable (Request) async -> Response
     ) -> Reply {
-        let origin = Origins.current
+        let (origin, isWithheld) = (Origins.current, isWithheld)
         return .handler(maxBodyBytes: Self.maxBodyBytes) { request in
             if needsKeys { await platform.state.keysAreMade() }
-            let response = await Origins.$current.withValue(origin) { await platform.answer(request, body) }
+            let ruled = RuledRequest { platform.subject(of: request) }
+            let response = await RuledRequest.$current.withValue(ruled) {
+                await Origins.$current.withValue(origin) {
+                    await platform.answer(request) { isWithheld() ? .withheld : await body($0) }
+                }
+            }
             platform.onExchange?(request, response)
             return response
         }
@@ -235,6 +258,13 @@ extension Platform {
 }
 
 extension Response {
+    /// No response.
+    static let withheld: Response = {
+        var response = Response(status: .serviceUnavailable)
+        response.isWithheld = true
+        return response
+    }()
+
     static let controlTokenNeeded: Response = {
         var response = plain(.unauthorized, "Give the token of /control as the password, or as a Bearer token.\n")
         response.headerFields[.wwwAuthenticate] = "Basic realm=\"control\""

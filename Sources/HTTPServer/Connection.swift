@@ -362,10 +362,6 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             default:
                 respond(reply, to: exchange, leavingItsBody: true)
             }
-        case .close:
-            // The answers to earlier requests on this connection are still sent.
-            flush()
-            close()
         }
     }
 
@@ -401,13 +397,18 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     /// - Parameter leavesBody: Whether the request has a body that is neither collected nor skipped.
     private func respond(_ reply: Reply, to exchange: Exchange, leavingItsBody leavesBody: Bool = false) {
+        if case .response(let response) = reply, response.isWithheld {
+            // The answers to earlier requests on this connection are still sent.
+            flush()
+            return close()
+        }
         let isLast = if case .response(let response) = reply { response.endsConnection } else { false }
         let persistence = proceed(after: exchange.head, isLast: isLast || leavesBody)
         switch reply {
         case .response(let response): respond(response, to: exchange, persistence)
         case .prepared(let response): respond(response, to: exchange, persistence)
         case .asset(let asset): respond(asset, to: exchange, persistence)
-        case .handler, .close: break
+        case .handler: break
         }
     }
 

@@ -32,8 +32,6 @@ public enum Reply: Sendable {
     /// A handler. The body is collected first (413 if it is larger), then the handler runs as a task on the
     /// connection's worker. The task is cancelled when the client disconnects or at the handler's deadline.
     case handler(maxBodyBytes: Int, @Sendable (Request) async -> Response)
-    /// No response: the connection is closed at once, as if the server had failed. For failures on demand.
-    case close
 }
 
 /// The application that the server calls.

@@ -11,6 +11,9 @@ public struct Response: Sendable, Hashable {
     public var body: [UInt8]
     /// Whether the connection ends with this response, whatever the client requested.
     public var endsConnection = false
+    /// Whether nothing of it is sent and the connection is closed at once, as if the server had failed. For failures on
+    /// demand.
+    public var isWithheld = false
 
     /// Creates a response.
     public init(status: HTTPResponse.Status, headerFields: HTTPFields = [:], body: [UInt8] = []) {

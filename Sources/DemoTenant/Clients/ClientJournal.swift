@@ -75,18 +75,9 @@ extension Platform {
         let duration = ContinuousClock.now - start
         journal.add(
             ClientRequest(
-                request, fields, step: step, note: note.now, status: response.status.code, time: time,
+                request, fields, step: step, note: note.now, status: response.isWithheld ? nil : response.status.code,
+                time: time,
                 milliseconds: Int(duration / .milliseconds(1)), isRegistered: { registrations.client(id: $0) != nil }))
         return response
-    }
-
-    /// Notes a request of a client that gets no answer on purpose.
-    func noteUnanswered(_ request: Request) {
-        let fields = try? FormFields(query: request.head.query ?? "")
-        guard let step = ClientStep(request, fields) else { return }
-        journal.add(
-            ClientRequest(
-                request, fields, step: step, note: ClientNote.Content(), status: nil, time: now(), milliseconds: 0,
-                isRegistered: { registrations.client(id: $0) != nil }))
     }
 }

@@ -1,50 +1,34 @@
-import HTTPTypes
 import WebFormats
 
 /// One change requested at `/control`. It has been validated, so that applying it cannot fail.
 enum ControlChange: Sendable {
-    case accessTokenSeconds(Int)
-    case refreshTokenSeconds(Int)
-    case refreshTokenSingleUse(Bool)
-    case lostTokenAnswer(Bool)
-    case answer(Controls.Endpoint, Controls.InjectedAnswer?)
-    case delay(Controls.Endpoint, milliseconds: Int)
-    case closeConnection(Controls.Endpoint?)
-    case outage(Controls.Outage?)
+    case rule(Rule, hasEffect: Bool)
+    /// Ends one rule of the list, or all.
+    case endRules(Int?)
     case revoke(DemoAccount)
     case requireConsent(DemoAccount)
     case requireSecondFactor(DemoAccount)
-    case claimsChallenge(Bool)
     case rotateKey
-    case idTokenFault(DemoIDTokenFault?)
-    case platformError(Controls.PlatformErrorEndpoint, Int?)
-    case missingScope(String?)
-    case declinedScope(String?)
-    case issuerWithoutPolicy(Bool)
-    case idTokenClaims([String: JSONValue])
-    case omitAuthTime(Bool)
-    case ignoreFreshness(Bool)
-    case genericProvider(Bool)
-    case unknownKey(Bool)
     case sessionFailure(SessionFailure?, of: String)
-    case reset
+    case reset(toSeed: Bool)
 
     /// A mistake in the request, as a sentence for the caller.
     struct Problem: Error { var message: String }
 
-    /// All keys, in the order in which they are listed and applied: first `reset`, then the settings.
-    static let keys = [
-        "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "refresh_token_single_use",
-        "token_error", "graph_error", "token_delay_ms", "graph_delay_ms", "close_connection", "lost_token_answer",
-        "provider_down", "revoke", "require_consent", "require_mfa", "claims_challenge", "bad_id_token",
-        "token_platform_error", "authorize_platform_error", "missing_scope", "declined_scope",
-        "b2c_issuer_without_policy", "id_token_claims", "omit_auth_time", "ignore_max_age", "generic_provider",
-        "unknown_key", "session_failure",
-    ]
+    /// All keys, in the order in which they are listed and applied: first `reset`, then the settings, then the rules.
+    static let keys =
+        ["reset", "rotate_key"] + EffectKey.all.map(\.name)
+        + ["revoke", "require_consent", "require_mfa", "session_failure", "remove", "rules"]
+
+    /// What can be named in a request.
+    struct Known {
+        var accounts: [DemoAccount]
+        var clients: [DemoClient]
+    }
 
     /// Returns the changes in a JSON object, or throws everything that is wrong with it. No part is applied alone.
     static func parse(
-        _ members: [String: JSONValue], _ directory: Directory
+        _ members: [String: JSONValue], _ known: Known
     ) throws(Problem) -> [ControlChange] {
         var problems: [String] = []
         let unknown = members.keys.filter { !keys.contains($0) }.sorted()
@@ -52,53 +36,125 @@ enum ControlChange: Sendable {
             problems.append(
                 "Unknown: \(unknown.joined(separator: ", ")). Known are: \(keys.sorted().joined(separator: ", ")).")
         }
-        var changes: [ControlChange] = []
+        var parsed: [ControlChange] = []
         for key in keys {
             guard let value = members[key] else { continue }
             do throws(Problem) {
-                if let change = try change(key, value, directory) { changes.append(change) }
+                parsed += try changes(key, value, known)
             } catch {
                 problems.append("\(key): \(error.message)")
             }
         }
         guard problems.isEmpty else { throw Problem(message: problems.joined(separator: " ")) }
+        return parsed
+    }
+
+    private static func changes(
+        _ key: String, _ value: JSONValue, _ known: Known
+    ) throws(Problem) -> [ControlChange] {
+        switch key {
+        case "revoke": return [.revoke(try account(value, known))]
+        case "require_consent": return [.requireConsent(try account(value, known))]
+        case "require_mfa": return [.requireSecondFactor(try account(value, known))]
+        case "session_failure": return [try sessionFailure(value)]
+        case "rotate_key": return try value.flag() ? [.rotateKey] : []
+        case "reset":
+            if value == "seed" { return [.reset(toSeed: true)] }
+            guard let isReset = value.bool else { throw Problem(message: "give true or \"seed\".") }
+            return isReset ? [.reset(toSeed: false)] : []
+        case "remove":
+            guard let id = value.integer else { throw Problem(message: "give the id of a rule.") }
+            return [.endRules(id)]
+        case "rules": return try rules(value, known)
+        default: return try EffectKey.named(key).map { key throws(Problem) in [try setting(key, value)] } ?? []
+        }
+    }
+
+    // MARK: Rules
+
+    /// Parses a key of the top level. An injected response says itself how often it is sent.
+    private static func setting(_ key: EffectKey, _ value: JSONValue) throws(Problem) -> ControlChange {
+        var rule = Rule(key: key.name, times: key.isOnce ? 1 : nil)
+        var value = value
+        if case .object(var members) = value, key.isOnce, let times = members.removeValue(forKey: "times") {
+            rule.times = try count(times)
+            value = .object(members)
+        }
+        try key.set(value, &rule.effects)
+        let json = key.json(rule.effects)
+        return .rule(rule, hasEffect: json != nil && json != key.normal)
+    }
+
+    /// Parses the list of rules to add. An empty one ends all.
+    private static func rules(_ value: JSONValue, _ known: Known) throws(Problem) -> [ControlChange] {
+        guard let list = value.array, list.count <= Controls.mostRules else {
+            throw Problem(message: "give an array of at most \(Controls.mostRules) rules.")
+        }
+        if list.isEmpty { return [.endRules(nil)] }
+        var changes: [ControlChange] = []
+        for (place, value) in list.enumerated() {
+            do throws(Problem) {
+                changes.append(.rule(try rule(value, known), hasEffect: true))
+            } catch {
+                throw Problem(message: "[\(place)]: \(error.message)")
+            }
+        }
         return changes
     }
 
-    /// Returns nil for a value that changes nothing.
-    private static func change(
-        _ key: String, _ value: JSONValue, _ directory: Directory
-    ) throws(Problem) -> ControlChange? {
-        switch key {
-        case "access_token_seconds": .accessTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
-        case "refresh_token_seconds": .refreshTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
-        case "refresh_token_single_use": .refreshTokenSingleUse(try flag(value))
-        case "lost_token_answer": .lostTokenAnswer(try flag(value))
-        case "token_error": .answer(.token, try injected(value))
-        case "graph_error": .answer(.graph, try injected(value))
-        case "token_delay_ms": .delay(.token, milliseconds: try number(value, upTo: 600_000))
-        case "graph_delay_ms": .delay(.graph, milliseconds: try number(value, upTo: 600_000))
-        case "close_connection": .closeConnection(try choice(value, Controls.Endpoint.allCases))
-        case "provider_down": .outage(try choice(value, Controls.Outage.allCases))
-        case "bad_id_token": .idTokenFault(try choice(value, DemoIDTokenFault.allCases))
-        case "revoke": .revoke(try account(value, directory))
-        case "require_consent": .requireConsent(try account(value, directory))
-        case "require_mfa": .requireSecondFactor(try account(value, directory))
-        case "claims_challenge": .claimsChallenge(try flag(value))
-        case "token_platform_error": .platformError(.token, try platformError(value))
-        case "authorize_platform_error": .platformError(.authorize, try platformError(value))
-        case "missing_scope": .missingScope(try scope(value))
-        case "declined_scope": .declinedScope(try scope(value))
-        case "b2c_issuer_without_policy": .issuerWithoutPolicy(try flag(value))
-        case "id_token_claims": .idTokenClaims(try claims(value))
-        case "omit_auth_time": .omitAuthTime(try flag(value))
-        case "ignore_max_age": .ignoreFreshness(try flag(value))
-        case "generic_provider": .genericProvider(try flag(value))
-        case "unknown_key": .unknownKey(try flag(value))
-        case "session_failure": try sessionFailure(value)
-        case "rotate_key": try flag(value) ? .rotateKey : nil
-        default: try flag(value) ? .reset : nil
+    private static func rule(_ value: JSONValue, _ known: Known) throws(Problem) -> Rule {
+        guard var members = value.object else { throw Problem(message: "give an object.") }
+        var rule = Rule()
+        if let when = members.removeValue(forKey: "when") { rule.when = try condition(when, known) }
+        if let times = members.removeValue(forKey: "times"), times != .null { rule.times = try count(times) }
+        guard !members.isEmpty else { throw Problem(message: "a rule needs an effect.") }
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            guard let key = EffectKey.named(name) else {
+                throw Problem(message: "'\(name)' is no effect of a rule.")
+            }
+            do throws(Problem) {
+                try key.set(value, &rule.effects)
+            } catch {
+                throw Problem(message: "\(name): \(error.message)")
+            }
+            guard key.json(rule.effects) != nil else { throw Problem(message: "\(name): a rule needs an effect.") }
         }
+        return rule
+    }
+
+    private static func condition(_ value: JSONValue, _ known: Known) throws(Problem) -> Rule.Condition {
+        guard let members = value.object, members.keys.allSatisfy(["client", "user"].contains) else {
+            throw Problem(message: "when: give an object with client, user, or both.")
+        }
+        var condition = Rule.Condition()
+        if let client = members["client"], client != .null {
+            let found = client.string.flatMap { name in
+                known.clients.first { $0.id.lowercased() == name.lowercased() }
+                    ?? known.clients.first { $0.name == name }
+            }
+            guard let found else {
+                let names = known.clients.map(\.name).joined(separator: ", ")
+                throw Problem(message: "when: client: give the ID or the name of an application: \(names).")
+            }
+            condition.clientID = found.id.lowercased()
+        }
+        if let user = members["user"], user != .null {
+            do throws(Problem) {
+                condition.username = try account(user, known).username
+            } catch {
+                throw Problem(message: "when: user: \(error.message)")
+            }
+        }
+        return condition
+    }
+
+    // MARK: Values
+
+    private static func count(_ value: JSONValue) throws(Problem) -> Int {
+        guard let count = value.integer, (1...1_000_000).contains(count) else {
+            throw Problem(message: "'times' has to be a number from 1 to 1000000.")
+        }
+        return count
     }
 
     /// Parses the failure for one session: the claim `sid` of its tokens, and the kind of failure.
@@ -106,87 +162,15 @@ enum ControlChange: Sendable {
         guard let session = value["sid"]?.string, !session.isEmpty, session.utf8.count <= 64 else {
             throw Problem(message: "give an object with sid, the claim of a token, and failure.")
         }
-        return .sessionFailure(try choice(value["failure"] ?? .null, SessionFailure.allCases), of: session)
+        return .sessionFailure(try (value["failure"] ?? .null).choice(of: SessionFailure.self), of: session)
     }
 
-    private static func number(_ value: JSONValue, upTo limit: Int) throws(Problem) -> Int {
-        guard let number = value.integer, (0...limit).contains(number) else {
-            throw Problem(message: "give a whole number from 0 to \(limit).")
-        }
-        return number
-    }
-
-    private static func platformError(_ value: JSONValue) throws(Problem) -> Int? {
-        if value == .null { return nil }
-        guard let number = value.integer, PlatformError.numbered(number) != nil else {
-            let numbers = PlatformError.numbers.map(String.init).joined(separator: ", ")
-            throw Problem(message: "give null or one of: \(numbers).")
-        }
-        return number
-    }
-
-    private static func scope(_ value: JSONValue) throws(Problem) -> String? {
-        if value == .null { return nil }
-        guard let scope = value.string, !scope.isEmpty, !scope.contains(where: { $0 == "\"" || $0.isWhitespace })
-        else { throw Problem(message: "give null or one scope.") }
-        return scope
-    }
-
-    private static func claims(_ value: JSONValue) throws(Problem) -> [String: JSONValue] {
-        if value == .null { return [:] }
-        guard let claims = value.object else {
-            throw Problem(message: "give null or an object of claims; a claim that is null is left out.")
-        }
-        return claims
-    }
-
-    private static func flag(_ value: JSONValue) throws(Problem) -> Bool {
-        guard let flag = value.bool else { throw Problem(message: "give true or false.") }
-        return flag
-    }
-
-    private static func choice<Choice: RawRepresentable<String>>(
-        _ value: JSONValue, _ choices: [Choice]
-    ) throws(Problem) -> Choice? {
-        if value == .null { return nil }
-        guard let choice = value.string.flatMap(Choice.init(rawValue:)) else {
-            throw Problem(message: "give null or one of: \(choices.map(\.rawValue).joined(separator: ", ")).")
-        }
-        return choice
-    }
-
-    private static func account(_ value: JSONValue, _ directory: Directory) throws(Problem) -> DemoAccount {
-        guard let account = value.string.flatMap(directory.account(username:)) else {
-            let names = directory.accounts.map(\.username).joined(separator: ", ")
+    private static func account(_ value: JSONValue, _ known: Known) throws(Problem) -> DemoAccount {
+        let name = value.string?.lowercased()
+        guard let account = known.accounts.first(where: { $0.username == name }) else {
+            let names = known.accounts.map(\.username).joined(separator: ", ")
             throw Problem(message: "give the username of one of the accounts: \(names).")
         }
         return account
-    }
-
-    private static func injected(_ value: JSONValue) throws(Problem) -> Controls.InjectedAnswer? {
-        if value == .null { return nil }
-        guard let members = value.object else {
-            throw Problem(message: "give null or an object with status, body, headers and times.")
-        }
-        for key in members.keys.sorted() where !["status", "body", "headers", "times"].contains(key) {
-            throw Problem(message: "'\(key)' is none of status, body, headers, times.")
-        }
-        guard let status = members["status"]?.integer, (200...599).contains(status) else {
-            throw Problem(message: "'status' has to be a number from 200 to 599.")
-        }
-        let times = members["times"] ?? 1
-        guard let count = times.integer, (1...1_000_000).contains(count) else {
-            throw Problem(message: "'times' has to be a number from 1 to 1000000.")
-        }
-        var headers: [String: String] = [:]
-        for (name, value) in members["headers"]?.object ?? [:] {
-            let text = value.string ?? value.integer.map(String.init)
-            guard let text, HTTPField.Name(name) != nil, HTTPField.isValidValue(text) else {
-                throw Problem(message: "'\(name)' in headers is not a field name with a text as its value.")
-            }
-            headers[name] = text
-        }
-        return Controls.InjectedAnswer(
-            status: status, body: members["body"] ?? .null, headers: headers, times: count)
     }
 }

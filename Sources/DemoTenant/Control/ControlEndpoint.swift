@@ -54,7 +54,8 @@ extension Platform {
             guard let members else {
                 throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
             }
-            for change in try ControlChange.parse(members, directory) { await apply(change) }
+            let known = ControlChange.Known(accounts: accounts, clients: registrations.all)
+            for change in try ControlChange.parse(members, known) { await apply(change) }
             if isJSON { return .json(.ok, controlState()) }
             return inLanguage(of: request) { .redirect(to: $0.address(done: members.keys.first)) }
         } catch {
@@ -84,32 +85,12 @@ extension Platform {
 
     private func apply(_ change: ControlChange) async {
         switch change {
-        case .accessTokenSeconds(let seconds): controls.change { $0.accessTokenSeconds = seconds }
-        case .refreshTokenSeconds(let seconds): controls.change { $0.refreshTokenSeconds = seconds }
-        case .refreshTokenSingleUse(let isOn): controls.change { $0.hasSingleUseRefreshTokens = isOn }
-        case .lostTokenAnswer(let isOn): controls.change { $0.losesTokenAnswer = isOn }
-        case .answer(let endpoint, let answer): controls.change { $0.injected[endpoint] = answer }
-        case .delay(let endpoint, let milliseconds):
-            controls.change { $0.delayMilliseconds[endpoint] = milliseconds == 0 ? nil : milliseconds }
-        case .closeConnection(let endpoint):
-            controls.change { $0.closeConnection = endpoint }
-            if endpoint != nil { await closeIdleConnections() }
-        case .outage(let outage):
-            controls.change { $0.outage = outage }
-            if outage != nil { await closeIdleConnections() }
-        case .idTokenFault(let fault): controls.change { $0.idTokenFault = fault }
-        case .platformError(let endpoint, let number): controls.change { $0.platformErrors[endpoint] = number }
-        case .missingScope(let scope): controls.change { $0.missingScope = scope }
-        case .declinedScope(let scope): controls.change { $0.declinedScope = scope }
-        case .issuerWithoutPolicy(let isOn): controls.change { $0.hasIssuerWithoutPolicy = isOn }
-        case .idTokenClaims(let claims): controls.change { $0.idTokenClaims = claims }
-        case .omitAuthTime(let isOn): controls.change { $0.omitsAuthTime = isOn }
-        case .ignoreFreshness(let isOn): controls.change { $0.ignoresFreshness = isOn }
-        case .genericProvider(let isOn): controls.change { $0.isGeneric = isOn }
-        case .unknownKey(let isOn): controls.change { $0.publishesUnknownKey = isOn }
+        case .rule(let rule, let hasEffect):
+            controls.begin(rule, hasEffect: hasEffect, now: now())
+            if rule.effects.closedConnection != nil || rule.effects.outage != nil { await closeIdleConnections() }
+        case .endRules(let id): controls.end(id)
         case .sessionFailure(let failure, let session):
             controls.setSessionFailure(failure, of: session, now: now())
-        case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
         case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
         case .requireConsent(let account): forgetConsents(of: account)
         case .requireSecondFactor(let account): demandSecondFactor(of: account)
@@ -120,8 +101,12 @@ extension Platform {
             } catch {
                 logger.error("The demo tenant could not make a new key; the old one stays.", error: error)
             }
-        case .reset:
+        case .reset(let toSeed):
             controls.reset()
+            if toSeed {
+                devices.withLock { $0 = DeviceSignIns() }
+                return state.begin(withSealingKey: randomBytes(32))
+            }
             state.change { record in
                 record.secondFactorDemands = [:]
                 record.adminConsents = [:]
@@ -131,48 +116,40 @@ extension Platform {
         }
     }
 
-    /// Returns the settings, under the keys that change them, and the counts.
+    /// Returns the settings, under the keys that change them, the rules and the counts.
     func controlState() -> JSONValue {
-        let settings = controls.settings
-        let counts = controls.counts
-        let demands = state.read { $0.secondFactorDemands.keys.sorted() }
-        return [
-            "access_token_seconds": .integer(settings.accessTokenSeconds),
-            "refresh_token_seconds": .integer(settings.refreshTokenSeconds),
-            "refresh_token_single_use": .bool(settings.hasSingleUseRefreshTokens),
-            "token_error": settings.injected[.token]?.json ?? .null,
-            "graph_error": settings.injected[.graph]?.json ?? .null,
-            "token_delay_ms": .integer(settings.delayMilliseconds[.token] ?? 0),
-            "graph_delay_ms": .integer(settings.delayMilliseconds[.graph] ?? 0),
-            "close_connection": JSONValue(settings.closeConnection?.rawValue),
-            "lost_token_answer": .bool(settings.losesTokenAnswer),
-            "provider_down": JSONValue(settings.outage?.rawValue),
-            "require_mfa": .array(demands.map(JSONValue.string)),
-            "claims_challenge": .bool(settings.claimsChallenge != nil),
-            "bad_id_token": JSONValue(settings.idTokenFault?.rawValue),
-            "token_platform_error": settings.platformErrors[.token].map(JSONValue.integer) ?? .null,
-            "authorize_platform_error": settings.platformErrors[.authorize].map(JSONValue.integer) ?? .null,
-            "missing_scope": JSONValue(settings.missingScope),
-            "declined_scope": JSONValue(settings.declinedScope),
-            "b2c_issuer_without_policy": .bool(settings.hasIssuerWithoutPolicy),
-            "id_token_claims": .object(settings.idTokenClaims),
-            "omit_auth_time": .bool(settings.omitsAuthTime),
-            "ignore_max_age": .bool(settings.ignoresFreshness),
-            "generic_provider": .bool(settings.isGeneric),
-            "unknown_key": .bool(settings.publishesUnknownKey),
+        let (rules, counts) = (controls.rules, controls.counts)
+        var state: [String: JSONValue] = [
+            "require_mfa": .array(self.state.read { $0.secondFactorDemands.keys.sorted() }.map(JSONValue.string)),
+            "rules": .array(rules.filter { $0.key == nil }.map(\.json)),
             "counts": .object(
                 Dictionary(
                     uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })
             ),
         ]
+        for key in EffectKey.all {
+            let rule = rules.first { $0.key == key.name }
+            state[key.name] = rule.flatMap { key.json($0.effects) } ?? key.normal
+            if case .object(var members) = state[key.name], let times = rule?.times {
+                members["times"] = .integer(times)
+                state[key.name] = .object(members)
+            }
+        }
+        return .object(state)
     }
 }
 
-extension Controls.InjectedAnswer {
-    fileprivate var json: JSONValue {
-        [
-            "status": .integer(status), "body": body, "headers": .object(headers.mapValues(JSONValue.string)),
-            "times": .integer(times),
+extension Rule {
+    /// The rule as the JSON interface takes it, with its ID.
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "id": .integer(id), "times": times.map(JSONValue.integer) ?? .null,
+            "when": .object(
+                [
+                    "client": JSONValue(when.clientID), "user": JSONValue(when.username),
+                ].filter { $0.value != .null }),
         ]
+        for key in EffectKey.all { members[key.name] = key.json(effects) }
+        return .object(members)
     }
 }

@@ -37,7 +37,7 @@ extension Platform {
         case .photo, .memberOf, .unknown: break
         }
         let settings = controls.settings
-        if let delay = settings.delayMilliseconds[.graph] { try? await Task.sleep(for: .milliseconds(delay)) }
+        if let delay = settings.delay(of: .graph) { try? await Task.sleep(for: .milliseconds(delay)) }
         let ids = GraphIDs(request, platform: self)
         if let injected = controls.takeInjected(.graph) { return ids.put(on: injected.response) }
         do throws(GraphError) {
@@ -149,7 +149,9 @@ extension Platform {
         guard claims["aud"]?.string.map(audiences.contains) ?? false else {
             throw unauthenticated("Access token validation failure. Invalid audience.")
         }
-        guard let expiry = claims["exp"]?.integer, now().timeIntervalSince1970 < Double(expiry) else {
+        guard let expiry = claims["exp"]?.integer, now().timeIntervalSince1970 < Double(expiry),
+            !settings.letsExpire(claims)
+        else {
             throw unauthenticated("Lifetime validation failed, the token is expired.")
         }
         try checkSessionFailure(claims)
@@ -161,9 +163,7 @@ extension Platform {
         guard let account = claims["upn"]?.string.flatMap(account(username:)) else {
             throw unauthenticated("Access token validation failure. Unknown user.")
         }
-        if let challenge = settings.claimsChallenge, (claims[AccessToken.challengeClaim]?.integer ?? 0) < challenge {
-            throw insufficientClaims(challenge)
-        }
+        if let challenge = settings.unmetChallenge(of: claims) { throw insufficientClaims(challenge) }
         let scopes = (claims["scp"]?.string ?? "").split(separator: " ", omittingEmptySubsequences: false)
             .map(String.init)
         guard scopes.contains(where: scope) else {
@@ -171,7 +171,7 @@ extension Platform {
                 status: .forbidden, code: "Authorization_RequestDenied",
                 message: "Insufficient privileges to complete the operation. The token has no scope for this.")
         }
-        if let missing = settings.missingScope, !scopes.contains(where: { $0.lowercased() == missing.lowercased() }) {
+        if let missing = settings.missingScope(of: scopes) {
             throw GraphError(
                 status: .forbidden, code: "Authorization_RequestDenied",
                 message: "Insufficient privileges to complete the operation. The scope \(missing) is missing.",

@@ -53,7 +53,7 @@ extension Platform {
     private func ownAnswer(_ request: Request, _ api: OwnAPI) async -> Response {
         controls.count(.graphMe)
         let settings = controls.settings
-        if let delay = settings.delayMilliseconds[.graph] { try? await Task.sleep(for: .milliseconds(delay)) }
+        if let delay = settings.delay(of: .graph) { try? await Task.sleep(for: .milliseconds(delay)) }
         if let injected = controls.takeInjected(.graph) { return injected.response }
         do throws(GraphError) {
             let account = try authorizedAccount(

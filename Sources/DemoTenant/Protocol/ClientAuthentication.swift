@@ -7,7 +7,7 @@ import WebFormats
 extension GrantRequest {
     /// The client that the request names, and the secret that it sends, in the form or by HTTP Basic.
     func namedClient() throws(PlatformError) -> (client: DemoClient, secret: String?) {
-        let basic = try basicCredentials(exchange.request.head)
+        let basic = try Self.basicCredentials(exchange.request.head)
         guard let id = basic?.id ?? fields.text("client_id") else { throw .missingParameter("client_id") }
         ClientNote.change { $0.clientID = id }
         let client = try platform.registrations.client(id: id, at: segment)
@@ -72,7 +72,7 @@ extension GrantRequest {
     }
 
     /// Parses the credentials (RFC 6749 §2.3.1). Both halves are form-encoded before base64.
-    private func basicCredentials(_ head: RequestHead) throws(PlatformError) -> (id: String, secret: String)? {
+    static func basicCredentials(_ head: RequestHead) throws(PlatformError) -> (id: String, secret: String)? {
         guard let field = head[.authorization] else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic" else { return nil }

@@ -37,6 +37,7 @@ extension GrantRequest {
         ]
         if !roles.isEmpty { claims["roles"] = .array(roles.map(JSONValue.string)) }
         if let optional = owner?.optionalClaims?.accessToken, !optional.contains("idtyp") { claims["idtyp"] = nil }
+        claims[AccessToken.expiryClaim] = controls.expiryOfNewTokens.map(JSONValue.integer)
         let token = try key.sign(claims)
         controls.count(.tokenClientCredentials)
         return [

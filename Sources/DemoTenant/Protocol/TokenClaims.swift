@@ -42,6 +42,7 @@ extension TokenIssuer {
             claims["xms_cc"] = .array(capabilities.map(JSONValue.string))
         }
         if let challenge { claims[AccessToken.challengeClaim] = .integer(challenge) }
+        claims[AccessToken.expiryClaim] = platform.controls.expiryOfNewTokens.map(JSONValue.integer)
         return claims
     }
 

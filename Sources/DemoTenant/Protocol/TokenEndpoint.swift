@@ -21,7 +21,7 @@ extension Platform {
         _ request: Request, _ segment: TenantSegment, _ make: (GrantRequest) throws -> JSONValue
     ) async -> Response {
         let settings = controls.settings
-        if let delay = settings.delayMilliseconds[.token] { try? await Task.sleep(for: .milliseconds(delay)) }
+        if let delay = settings.delay(of: .token) { try? await Task.sleep(for: .milliseconds(delay)) }
         if let injected = controls.takeInjected(.token) {
             controls.count(.tokenFailed)
             return injected.response
@@ -40,9 +40,7 @@ extension Platform {
         do {
             let exchange = try Exchange(request, platform: self)
             do {
-                if let number = controls.takePlatformError(.token), let error = PlatformError.numbered(number) {
-                    throw error
-                }
+                if let error = controls.takePlatformError(.token) { throw error }
                 let request = GrantRequest(platform: self, exchange: exchange, segment: segment, settings: settings)
                 guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
                 return identified(.json(.ok, try make(request)), exchange.diagnostics)

@@ -8,6 +8,8 @@ enum AccessToken {
     static let graphAudience = "00000003-0000-0000-c000-000000000000"
     /// The `nbf` of a claims challenge that this token has met. The real platform has no such claim.
     static let challengeClaim = "demo_claims_nbf"
+    /// The number of the latest `expire_tokens` before this token was issued. The real platform has no such claim.
+    static let expiryClaim = "demo_expiry"
 }
 
 /// Builds one successful response of the token endpoint.

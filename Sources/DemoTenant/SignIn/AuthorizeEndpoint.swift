@@ -37,9 +37,7 @@ extension Platform {
         -> Response
     {
         do {
-            if let number = controls.takePlatformError(.authorize), let error = PlatformError.numbered(number) {
-                throw error
-            }
+            if let error = controls.takePlatformError(.authorize) { throw error }
             var signIn = try signIn(
                 DemoSignInFlow(
                     id: newID(), request: request, expires: now().addingTimeInterval(DemoSignInFlow.lifetime)),

@@ -189,6 +189,7 @@ struct SignIn {
     /// new one.
     private mutating func take(_ account: DemoAccount) {
         flow.username = account.username
+        RuledRequest.current?.isBy(account)
         flow.authentication = session.entry(account)?.authentication
         let age = flow.authentication.map { exchange.diagnostics.time.timeIntervalSince($0.time) } ?? 0
         let isTooOld = request.maxAge.map { age > Double($0) || $0 == 0 } ?? false
@@ -308,6 +309,12 @@ struct SignIn {
     }
 
     private func finish(_ account: DemoAccount, _ authentication: Authentication) throws -> Response {
+        // The authorization request need not say who signs in.
+        RuledRequest.current?.isBy(account)
+        if let error = platform.controls.takePlatformError(.authorize, namesUser: true) {
+            if error.isShownByTenant { throw error }
+            return try fail(error)
+        }
         platform.end(flow)
         var answer: [(String, String?)]
         switch request.purpose {

@@ -29,6 +29,8 @@ struct DeviceSignIns: Sendable {
         let network: PeerAddress.Network
         let expires: Date
         fileprivate(set) var decision: Decision?
+        /// The person who has approved it.
+        var username: String? { if case .approved(let username, _) = decision { username } else { nil } }
     }
 
     private var signIns: [String: SignIn] = [:]

@@ -45,9 +45,10 @@ final class TenantState: Sendable {
     private struct Memory {
         var record: Record
         var keys: [DemoSigningKey]
+        var sealer: DemoSealer
     }
 
-    let sealer: DemoSealer
+    var sealer: DemoSealer { memory.withLock { $0.sealer } }
     private let memory: Mutex<Memory>
     /// The group that is entered while the first keys are being made.
     private let firstKeys = DispatchGroup()
@@ -72,8 +73,7 @@ final class TenantState: Sendable {
         guard record.version == 1, record.sealingKey.count == 32 else {
             throw .stateFile(path: path ?? "", reason: "it was not written by this version")
         }
-        sealer = DemoSealer(key: Array(record.sealingKey))
-        memory = Mutex(Memory(record: record, keys: keys))
+        memory = Mutex(Memory(record: record, keys: keys, sealer: DemoSealer(key: Array(record.sealingKey))))
         if known == nil, let path {
             do {
                 try Self.write(record, to: path)
@@ -103,6 +103,16 @@ final class TenantState: Sendable {
     /// occur in every sign-in and that a killed process may lose.
     func note<Value>(_ body: (inout Record) -> Value) -> Value {
         memory.withLock { body(&$0.record) }
+    }
+
+    /// Begins again with the signing keys alone. With another sealing key, all codes, refresh tokens, sessions and pages
+    /// under way end.
+    func begin(withSealingKey key: [UInt8]) {
+        memory.withLock { memory in
+            memory.record = Record(sealingKey: Data(key), keys: memory.record.keys)
+            memory.sealer = DemoSealer(key: key)
+            save(memory.record)
+        }
     }
 
     /// Writes everything to disk.

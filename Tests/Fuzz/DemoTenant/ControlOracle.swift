@@ -39,5 +39,7 @@ private func outcome(_ members: [String: JSONValue]) -> Result<[ControlChange], 
     guard let directory = try? Directory(users: [], hasDemoAccounts: true, clients: []) else {
         return .failure(ControlChange.Problem(message: "The built-in accounts cannot be used."))
     }
-    return Result { () throws(ControlChange.Problem) in try ControlChange.parse(members, directory) }
+    return Result { () throws(ControlChange.Problem) in
+        try ControlChange.parse(members, ControlChange.Known(accounts: directory.accounts, clients: DemoClient.samples))
+    }
 }
