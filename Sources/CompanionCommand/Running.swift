@@ -65,6 +65,7 @@ enum Running {
             DemoGroup(name: "Retail", memberOf: ["All Employees"], roles: [client.name: ["Shop.Manage"]])
         ]
         tenantConfiguration.listenHost = configuration.demoHost
+        tenantConfiguration.controlToken = configuration.demoControlToken
         tenantConfiguration.kioskURL =
             configuration.deviceMode == .shared ? configuration.publicURL.address + "/kiosk" : nil
         tenantConfiguration.certificate = certificate?.certificate

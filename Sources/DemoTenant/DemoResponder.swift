@@ -24,20 +24,18 @@ struct DemoResponder: Responder {
         guard platform.servesOthers || peer.isLoopback, let origin = platform.origins.origin(ofHost: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
         }
-        return Origins.$current.withValue(origin) { reply(to: head) }
+        return Origins.$current.withValue(origin) { reply(to: head, from: peer) }
     }
 
-    private func reply(to head: RequestHead) -> Reply {
+    private func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
         guard let path = try? PercentDecoding.decode(head.path.utf8) else { return notFound() }
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         switch (parts.first ?? "", parts.dropFirst().joined(separator: "/")) {
         case ("", ""): return .response(.redirect(to: "/control", status: .found))
         case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
-        case ("control", _) where !platform.mayControl(head), ("clients", _) where !platform.mayControl(head):
-            return .response(.controlTokenNeeded)
-        case ("control", ""): return control(head)
-        case ("clients", ""): return handler { platform.clientRequests($0) }
-        case ("control", "logout-token"): return handler(needsKeys: true) { platform.logoutToken($0) }
+        case ("control", _), ("clients", _):
+            if let refusal = platform.refusalOfControl(head, from: peer) { return .response(refusal) }
+            return control(parts, head)
         // Microsoft's tutorials call it with a trailing slash.
         case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me, head)
         case ("v1.0", "me/photo/$value"): return graph(.photo, head)
@@ -168,7 +166,13 @@ struct DemoResponder: Responder {
         return responder.handler(needsKeys: true) { await platform.graph($0, resource).readable(by: "*") }
     }
 
-    private func control(_ head: RequestHead) -> Reply {
+    private func control(_ parts: [String], _ head: RequestHead) -> Reply {
+        switch parts {
+        case ["control"]: break
+        case ["clients"]: return handler { platform.clientRequests($0) }
+        case ["control", "logout-token"]: return handler(needsKeys: true) { platform.logoutToken($0) }
+        default: return notFound()
+        }
         switch head.method {
         case .get, .head: return handler { platform.control($0) }
         case .post where Self.isFromOwnPage(head): return handler { await platform.changeControl($0) }
@@ -238,10 +242,15 @@ extension PlatformError {
 }
 
 extension Platform {
-    /// Whether a request carries the token of `/control`, if there is one: as a Bearer token, or as the password that a
-    /// browser asks for.
-    func mayControl(_ head: RequestHead) -> Bool {
-        guard let token = controlToken else { return true }
+    /// Returns why a request may not use `/control` and `/clients`; nil if it may. With a control token, it has to carry
+    /// that, as a Bearer token or as the password that a browser asks for. Without one, only this machine may.
+    func refusalOfControl(_ head: RequestHead, from peer: PeerAddress) -> Response? {
+        // Through a proxy, everyone comes from this machine.
+        guard let token = controlToken else { return peer.isLoopback && !hasPublicURL ? nil : .controlIsLocal }
+        return carries(token, head) ? nil : .controlTokenNeeded
+    }
+
+    private func carries(_ token: String, _ head: RequestHead) -> Bool {
         let parts = (head[.authorization] ?? "").split(separator: " ", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return false }
         var given = parts[1]
@@ -270,6 +279,9 @@ extension Response {
         response.headerFields[.wwwAuthenticate] = "Basic realm=\"control\""
         return response
     }()
+
+    static let controlIsLocal = plain(
+        .forbidden, "Without a control token, this address is for the tenant's own machine alone.\n")
 
     /// Returns the response so that scripts of an origin may read it (Fetch, CORS protocol).
     func readable(by origin: String) -> Response {

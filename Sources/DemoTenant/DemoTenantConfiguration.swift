@@ -30,7 +30,7 @@ public struct DemoTenantConfiguration: Sendable {
     public var contexts: [String: ContextPolicy] = ["c1": .secondFactor, "c2": .password]
     /// Whether the built-in accounts are there, whose password everyone knows.
     public var hasDemoAccounts = true
-    /// The token that `/control` asks for; nil if it is open.
+    /// The token that `/control` asks for; nil if it is open to this machine, and to no other.
     public var controlToken: String?
     /// The folder with the texts of the tenant's pages, in `languages/demo`. It is the companion's folder of pages.
     public var publicFolder: String

@@ -76,6 +76,7 @@ final class Platform: Sendable {
     /// The policies of authentication contexts.
     var contexts: [String: ContextPolicy] { configuration.contexts }
     var controlToken: String? { configuration.controlToken }
+    var hasPublicURL: Bool { configuration.publicURL != nil }
     var kioskURL: String? { configuration.kioskURL }
     /// Whether devices can sign in by a code. Not at a kiosk: no application would sign the person out of its browser.
     var offersDeviceSignIn: Bool { kioskURL == nil }

@@ -128,8 +128,10 @@ import Testing
         ["--listen", "0.0.0.0:8443"], ["--listen", "[::]:8443"], ["--public-url", "https://tenant.example", "--plain"],
         ["--public-url", "https://tenant.example:8443", "--certificate", "c", "--private-key", "k"],
     ])
-    func `other machines are served with people and a token of the file alone`(arguments: [String]) throws {
+    func `other machines are served with people and a token alone`(arguments: [String]) throws {
         #expect(try Self.plan(arguments, file: Self.users + "control_token: open").isForOthers)
+        let token = ["COMPANION_DEMO_CONTROL_TOKEN": "open"]
+        #expect(try Self.plan(arguments, file: Self.users, environment: token).controlToken == "open")
         for file in [nil, Self.users, "control_token: open"] {
             #expect {
                 try Self.plan(arguments, file: file)

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPServer
+import HTTPWire
 import Testing
 import WebFormats
 
@@ -113,6 +115,69 @@ struct OriginTests {
             #expect(try await browser.get("/control/logout-token").status == 401)
             #expect(try await browser.get("/clients").status == 401)
             #expect(try await browser.authorize().shownField == "username")
+        }
+    }
+
+    /// An address of this machine that is not of loopback.
+    private static let otherAddress: String? = {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/hostname")
+        process.arguments = ["-I"]
+        process.standardOutput = output
+        guard (try? process.run()) != nil else { return nil }
+        let text = String(decoding: (try? output.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+        return text.split(separator: " ").map(String.init).first { $0.contains(".") }
+    }()
+
+    @Test(
+        .enabled("needs an address beside loopback") { otherAddress != nil },
+        arguments: [(nil, "/control", 403, 200), (nil, "/clients", 403, 200), ("the token", "/control", 401, 401)])
+    func `beyond loopback, control is for those with a token alone`(
+        _ token: String?, _ path: String, _ refusal: Int, _ here: Int
+    ) async throws {
+        try await TestTenant.run(configured: {
+            $0.listenHost = "0.0.0.0"
+            $0.controlToken = token
+        }) { (tenant) async throws in
+            let other = try #require(Self.otherAddress)
+            let port = try #require(URL(string: tenant.tenant.baseURL)?.port)
+            func status(_ path: String, _ more: String...) throws -> String {
+                // Our own client sends no other Host than the address's.
+                let curl = Process()
+                let output = Pipe()
+                curl.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+                curl.arguments =
+                    ["--silent", "--noproxy", "*", "--output", "/dev/null", "--write-out", "%{http_code}"]
+                    + ["--header", "Host: localhost:\(port)"] + more + ["http://\(other):\(port)\(path)"]
+                curl.standardOutput = output
+                try curl.run()
+                return String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            }
+            #expect(try status(path) == "\(refusal)")
+            #expect(try status(path, "--data", "reset=true") == "\(refusal)")
+            #expect(try status(path, "--header", "Authorization: Bearer the token") == (token == nil ? "403" : "200"))
+            #expect(try status("/common/discovery/v2.0/keys") == "200")
+            #expect(try await tenant.browser().get(path).status == here)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, PeerAddress(ipv4: (127, 0, 0, 1), port: 1), 403),
+            ("the token", PeerAddress(ipv4: (127, 0, 0, 1), port: 1), 401),
+            (nil, PeerAddress(ipv4: (10, 0, 0, 7), port: 1), 403),
+        ])
+    func `behind a proxy, this machine's address opens nothing`(
+        _ token: String?, _ peer: PeerAddress, _ status: Int
+    ) throws {
+        var configuration = DemoTenantConfiguration(clients: [], publicFolder: TestTenant.publicFolder)
+        configuration.publicURL = "https://tenant.example"
+        configuration.controlToken = token
+        let platform = try Platform(configuration, logger: .init(label: "t"))
+        for path in ["/control", "/clients", "/control/logout-token", "/control/else"] {
+            let refusal = platform.refusalOfControl(try RequestHead(target: path), from: peer)
+            #expect(refusal?.status.code == status)
         }
     }
 

@@ -21,6 +21,7 @@ final class DemoEndpoints: Sendable {
     private static let unregisteredURI = "msauth.com.contoso.renamed://auth"
 
     private let control: Endpoint?
+    private let controlToken: String?
     private let applications: [String: Application]
     private let client: HTTPClient
     private let store: SessionStore
@@ -34,6 +35,7 @@ final class DemoEndpoints: Sendable {
         languages: Languages
     ) {
         control = configuration.demoControlURL.flatMap(Endpoint.init)
+        controlToken = configuration.demoControlToken
         applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
         self.client = client
         self.store = store
@@ -45,7 +47,7 @@ final class DemoEndpoints: Sendable {
     ///
     /// - Throws: ``Problem`` `not_found` outside the demo, `provider_unavailable` if the tenant does not return keys.
     func keys() async throws -> Response {
-        let request = Self.request(.get, try demoControl(), "/common/discovery/v2.0/keys")
+        let request = request(.get, try demoControl(), "/common/discovery/v2.0/keys")
         let answer = try? await client.send(request)
         guard let answer, answer.status == .ok, let keys = JSONValue(parsing: answer.body)?["keys"], keys.array != nil
         else {
@@ -119,7 +121,7 @@ final class DemoEndpoints: Sendable {
 
     private func change(_ failure: String?, of sid: String, _ control: Endpoint) async throws {
         let change: JSONValue = ["session_failure": ["sid": .string(sid), "failure": .orNull(failure)]]
-        let answer = try await client.send(Self.request(.post, control, control.pathAndQuery), body: change.bytes)
+        let answer = try await client.send(request(.post, control, control.pathAndQuery), body: change.bytes)
         guard answer.status == .ok else { throw Self.badRequest }
     }
 
@@ -158,7 +160,7 @@ final class DemoEndpoints: Sendable {
     /// has redeemed a code since the number `after`, and the errors of the requests with the correlation ID `request`.
     func requests(_ call: Call) async throws -> Response {
         let control = try demoControl()
-        let answer = try await client.send(Self.request(.get, control, "/clients"))
+        let answer = try await client.send(request(.get, control, "/clients"))
         guard let list = JSONValue(parsing: answer.body), let count = list["count"]?.integer else {
             throw ProviderClient.unreachable
         }
@@ -187,9 +189,10 @@ final class DemoEndpoints: Sendable {
         return control
     }
 
-    private static func request(_ method: HTTPRequest.Method, _ control: Endpoint, _ path: String) -> HTTPRequest {
+    private func request(_ method: HTTPRequest.Method, _ control: Endpoint, _ path: String) -> HTTPRequest {
         var request = HTTPRequest(method: method, scheme: control.scheme, authority: control.authority, path: path)
         request.headerFields[method == .post ? .contentType : .accept] = "application/json"
+        request.headerFields[.authorization] = controlToken.map { "Bearer \($0)" }
         return request
     }
 

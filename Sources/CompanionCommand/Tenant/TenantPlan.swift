@@ -80,7 +80,8 @@ struct TenantPlan {
             mistakes.add(error)
             clients = []
         }
-        if isForOthers, command.config == nil || mistakes.all.isEmpty, file.users.isEmpty || file.controlToken == nil {
+        controlToken = file.controlToken ?? settings.demoControlToken
+        if isForOthers, command.config == nil || mistakes.all.isEmpty, file.users.isEmpty || controlToken == nil {
             mistakes.add(
                 isOpen ? "--listen" : "--public-url",
                 "lets other machines in, so users and a control_token are needed in the file for --config")
@@ -88,7 +89,6 @@ struct TenantPlan {
         users = file.users.map(DemoUser.init)
         groups = file.groups
         contexts = file.contexts
-        controlToken = file.controlToken
         stateFile = command.state
         publicFolder = settings.publicFolder
         self.listen = listen

@@ -53,6 +53,8 @@ package struct CompanionConfiguration: Sendable {
     /// The client secret of the demo's application at the demo tenant, for trying the tenant with another client; nil
     /// generates a random one.
     package var demoClientSecret: String?
+    /// The token of the demo tenant's control page; nil if that is for this machine alone.
+    package var demoControlToken: String?
     /// The address that the demo and its tenant listen on; nil restricts them to this machine.
     package var demoHost: String?
     /// The folder of the certificates for https on this machine; nil chooses one.

@@ -141,6 +141,10 @@ extension CompanionConfiguration {
             "demo.client_secret", .secret,
             "The client secret of the demo's application, for trying another client at the demo tenant. Default: a new one at each start."
         )
+        demoControlToken = keys.value(
+            "demo.control_token", .secret,
+            "The token that the demo tenant's pages for failures and requests ask for, as a password or a Bearer token. Default: none, and only this machine may use them."
+        )
         demoHost = keys.value(
             "demo.host", .text,
             "The address that the demo and its tenant listen on, for example 0.0.0.0 in a container. Default: this machine only. With another address, anyone who can reach the ports can use them."

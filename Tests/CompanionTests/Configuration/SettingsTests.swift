@@ -57,7 +57,8 @@ import Testing
             "limits.connections": ("7", [:]), "limits.exempt": ("10.0.3.7", [:]), "limits.free_megabytes": ("7", [:]),
             "log_level": ("debug", [:]), "log_format": ("json", [:]), "log_requests": ("true", [:]),
             "audit_log_file": ("/audit.log", [:]), "metrics.listen": ("127.0.0.1:9464", [:]),
-            "drain_seconds": ("7", [:]), "demo.client_secret": ("secret", [:]), "demo.host": ("0.0.0.0", [:]),
+            "drain_seconds": ("7", [:]), "demo.client_secret": ("secret", [:]), "demo.control_token": ("token", [:]),
+            "demo.host": ("0.0.0.0", [:]),
             "development_ca": ("/elsewhere", [:]),
             "apps.ios.page": ("macos", ["apps.ios.title": "Ours"]), "apps.ios.title": ("Ours", [:]),
             "apps.ios.kind": (

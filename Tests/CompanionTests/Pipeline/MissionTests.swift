@@ -219,4 +219,17 @@ import Testing
             #expect(try await visitor.api(.get, "/api/demo/mission").code == "not_found")
         }
     }
+
+    @Test func `a mission reaches a tenant whose control page has a token`() async throws {
+        try await Site.run(configured: { configuration in
+            configuration.demoControlURL = configuration.applications[0].api.map { $0.origin + "/control" }
+            configuration.demoControlToken = "the token"
+        }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            #expect(try await Self.begin("revoked", for: visitor).status == 204)
+            let asked = site.traffic.all.map(\.request.head).filter { $0.path == "/control" }
+            #expect(asked.map { $0[.authorization] } == ["Bearer the token"])
+        }
+    }
 }
