@@ -125,7 +125,10 @@ struct LanguageOfPagesTests {
             }
             let english = Set(try await sentences("/control?done=revoke"))
             #expect(english.count > 80)
-            let accounts = DemoAccount.builtIn.flatMap { [$0.displayName, $0.username] }
+            let apps = [TestTenant.web, TestTenant.native, TestTenant.script] + DemoClient.samples
+            let accounts =
+                DemoAccount.builtIn.flatMap { [$0.displayName, $0.username] }
+                + apps.map { HTML(escaping: $0.name).text }
             let alike = try await sentences("/control?done=revoke&ui_locales=\(language)").filter { text in
                 english.contains(text) && !accounts.contains(text)
                     && !Self.names.contains { text.contains($0) } && !["GET", "POST /control"].contains(text)

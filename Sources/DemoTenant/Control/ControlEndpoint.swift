@@ -2,45 +2,24 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
-import Languages
 import WebFormats
 
 /// `/control`: failures on demand, as JSON for tests and as a page for people.
 extension Platform {
-    /// The query parameters that the page keeps from one request to the next.
-    private struct Kept {
-        /// The requested language.
-        var language: Language?
-        /// The application's page to return to, as its path and query.
-        var returnTo: String?
-
-        /// Returns the control page's address with these parameters, and with the change that was `done` or, encrypted,
-        /// why it was `refused`.
-        func address(done: String? = nil, refused: String? = nil) -> String {
-            "/control".appending(
-                query: [("done", done), ("refused", refused), ("ui_locales", language?.tag), ("return_to", returnTo)]
-                    .compactMap { name, value in value.map { (name: name, value: $0) } })
-        }
-    }
-
     /// `GET /control`
     func control(_ request: Request) -> Response {
         guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, controlState()) }
         let query = request.head.query.flatMap { try? FormFields(query: $0) }
         let refusal = query?["refused"].flatMap { state.sealer.open($0, for: .notice, as: String.self) }
-        return inLanguage(of: request) { kept in
+        let language = languages.language(
+            uiLocales: query?["ui_locales"], acceptLanguage: request.head[.acceptLanguage])
+        return DemoLanguage.$current.withValue(language) {
             let done = query?["done"].flatMap(ControlForm.notice).map { HTML(saying: $0) }
-            return page(controlPage(notice: refusal.map { "<span lang=\"en\">\($0)</span>" } ?? done, kept))
+            return page(
+                controlPage(
+                    notice: refusal.map { "<span lang=\"en\">\($0)</span>" } ?? done,
+                    ControlQuery(request, language: language)))
         }
-    }
-
-    /// Makes the page in its language: the address's, or else the browser's.
-    private func inLanguage(of request: Request, _ make: (Kept) -> Response) -> Response {
-        let query = request.head.query.flatMap { try? FormFields(query: $0) }
-        let asked = query?["ui_locales"]
-        let language = languages.language(uiLocales: asked, acceptLanguage: request.head[.acceptLanguage])
-        let kept = Kept(language: asked == nil ? nil : language, returnTo: query?["return_to"])
-        return DemoLanguage.$current.withValue(language) { make(kept) }
     }
 
     /// `POST /control`: JSON, or a form of the page.
@@ -49,30 +28,36 @@ extension Platform {
         let isJSON =
             request.head[.contentType]?.contains("json") == true
             || request.body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
+        let query = ControlQuery(
+            request,
+            language: languages.language(
+                uiLocales: request.head.query.flatMap { try? FormFields(query: $0) }?["ui_locales"],
+                acceptLanguage: request.head[.acceptLanguage]))
         do throws(ControlChange.Problem) {
-            let members = isJSON ? JSONValue(parsing: request.body)?.object : ControlForm.members(request.body)
+            var members = isJSON ? JSONValue(parsing: request.body)?.object : ControlForm.members(request.body)
+            if !isJSON, query.isForSome { members = members.map { ControlForm.rule($0, query.rule) } }
             guard let members else {
                 throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
             }
             let known = ControlChange.Known(accounts: accounts, clients: registrations.all)
             for change in try ControlChange.parse(members, known) { await apply(change) }
-            if isJSON { return .json(.ok, controlState()) }
-            return inLanguage(of: request) { .redirect(to: $0.address(done: members.keys.first)) }
+            return isJSON ? .json(.ok, controlState()) : .redirect(to: query.address(done: members.keys.first))
         } catch {
             if isJSON {
                 return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])
             }
             let refusal = try? state.sealer.seal(error.message, for: .notice)
-            return inLanguage(of: request) { .redirect(to: $0.address(refused: refusal)) }
+            return .redirect(to: query.address(refused: refusal))
         }
     }
 
-    private func controlPage(notice: HTML?, _ kept: Kept) -> ControlPage {
+    private func controlPage(notice: HTML?, _ kept: ControlQuery) -> ControlPage {
         let homeURL = registrations.homeURL
         return ControlPage(
-            state: controlState(), accounts: directory.accounts, notice: notice, address: "\(baseURL)/control",
+            state: controlState(), accounts: accounts, clients: registrations.all, notice: notice,
+            address: "\(baseURL)/control",
             backURL: homeURL.map { home in kept.returnTo.flatMap { Self.page($0, of: home) } ?? home },
-            action: kept.address())
+            tryURL: homeURL.map { $0 + "ios" }, kept: kept)
     }
 
     /// Returns the path as an address of the application that starts at `home`; nil if it is not one of its pages.

@@ -83,6 +83,21 @@ enum ControlForm {
         return members
     }
 
+    /// Returns a rule with the effects among the members; the other members if there are none.
+    static func rule(_ members: [String: JSONValue], _ rule: [String: JSONValue]) -> [String: JSONValue] {
+        var rule = rule
+        for (key, value) in members where EffectKey.named(key) != nil {
+            // The rule has the times.
+            if case .object(var answer) = value {
+                answer["times"] = nil
+                rule[key] = .object(answer)
+            } else {
+                rule[key] = value
+            }
+        }
+        return rule.keys.contains { EffectKey.named($0) != nil } ? ["rules": [.object(rule)]] : members
+    }
+
     private static func value(_ field: FormFields.Field, times: String?) -> JSONValue {
         if field.value.isEmpty { return .null }
         let presets: [Preset]
@@ -111,6 +126,8 @@ enum ControlForm {
         case "access_token_seconds", "refresh_token_seconds": "Tokens issued from now on have this lifetime."
         case "revoke": "The account’s refresh tokens and sessions no longer work."
         case "require_consent": "The account is asked for consent again."
+        case "rules": "The rule holds from now on."
+        case "remove": "The rule has ended."
         case "require_mfa": "The next silent request for the account requires a second factor."
         case let key where ControlChange.keys.contains(key): "The setting has changed."
         default: nil

@@ -139,6 +139,9 @@ enum StyleSheet {
         .setting .wide { margin-top: 0; }
         .setting .row:has(.times) select { flex-basis: 100%; }
         .setting .count { flex: 1; display: flex; align-items: center; gap: .5rem; margin: 0; font-weight: 400; }
+        .rules { margin: 0; padding: 0; list-style: none; }
+        .rules form { display: flex; gap: .5rem; align-items: start; margin: 0 0 1rem; }
+        .rules p { flex: 1; min-width: 0; margin: 0; overflow-wrap: anywhere; }
         .setting .times { flex: 0 0 4rem; width: 4rem; }
         table { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
         th, td { padding: .375rem 0; border-bottom: 1px solid var(--line); }
