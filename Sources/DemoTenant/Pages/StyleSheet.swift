@@ -134,6 +134,7 @@ enum StyleSheet {
         .setting { margin: 0 0 1rem; }
         .setting p { margin: .375rem 0 0; }
         .setting .row { flex-wrap: wrap; }
+        .setting .row + label { margin-top: .75rem; }
         .setting select { flex: 1 1 9rem; width: auto; }
         .setting input { flex: 1 1 6rem; width: auto; }
         .setting .wide { margin-top: 0; }

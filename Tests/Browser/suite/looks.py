@@ -3,6 +3,8 @@
 import json
 import urllib.parse
 
+from selenium.webdriver.common.keys import Keys
+
 from .browser import ADELE
 from .kiosk import kiosk
 from .registry import registry
@@ -413,6 +415,38 @@ def control_returns(browser):
     browser.driver.get(browser.server.tenant + "/control?return_to=//evil.example/")
     browser.press("Back to Companion")
     browser.expect_page("/")
+
+
+@test("by keyboard alone, the control page makes a rule for one person, which no one else meets, and ends it; each group leads to the iOS tutorial")
+def control_rules(browser):
+    browser.sign_in()
+    browser.driver.get(browser.server.tenant + "/control")
+    browser.tab_to("#when_user")
+    browser.keys("Megan")
+    browser.tab_to("#when_times")
+    browser.keys("1", Keys.ENTER)
+    browser.wait("the choice", lambda: "user=megan" in browser.driver.current_url)
+    assert "becomes a rule for this choice alone" in browser.one("main").text
+    assert not browser.all("[name=revoke], [name=rotate_key]"), "no rule can have these"
+    browser.expect_accessible("control for one")
+    for place in ("#token_error", "#bad_id_token", "#graph_error"):
+        browser.tab_to(place)
+    browser.keys("503")
+    browser.tab_to("form:has(#graph_error) button")
+    browser.keys(Keys.ENTER)
+    browser.wait("the rule", lambda: "done=rules" in browser.driver.current_url)
+    said = browser.one(".rules li").text
+    assert "Every app, Megan Bowen" in said and "Graph: 503" in said and "Requests left: 1." in said, said
+    browser.expect_accessible("control with a rule")
+    browser.press("Try it in iOS")
+    browser.expect_page("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.expect_graph()
+    browser.driver.get(browser.server.tenant + "/control")
+    browser.tab_to(".rules button")
+    browser.keys(Keys.ENTER)
+    browser.wait("its end", lambda: "done=remove" in browser.driver.current_url)
+    assert not browser.all(".rules")
 
 
 TARGETS = """
