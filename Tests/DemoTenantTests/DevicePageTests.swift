@@ -119,6 +119,21 @@ struct DevicePageTests {
         }
     }
 
+    @Test func `an address of another browser leads to the entry of a code, and approves nothing`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (attacker, victim) = (tenant.browser(), tenant.browser())
+            _ = try await victim.signIn("adele@contoso.example", client: TestTenant.native)
+            let codes = try await attacker.deviceCode()
+            let question = try await attacker.enter(codes.member("user_code"))
+            #expect(try await victim.submit(question, "confirm", "continue").shownField == "user_code")
+            var page = try await attacker.submit(question, "confirm", "continue")
+            #expect(page.shownField == "username")
+            page = try await victim.submit(page, "username", "adele@contoso.example")
+            #expect(page.shownField == "user_code", "the victim is signed in and has consented")
+            #expect(try await attacker.poll(codes).number == 70016)
+        }
+    }
+
     @Test(arguments: ["user_code", "confirm"])
     func `a form of another site enters no code and confirms nothing`(_ name: String) async throws {
         try await TestTenant.run { (tenant) async throws in

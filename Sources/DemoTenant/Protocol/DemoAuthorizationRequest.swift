@@ -44,8 +44,8 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     var domainHint: String?
     var claims = RequestedClaims.none
     var wantsClientInfo = false
-    /// The code by which a device's sign-in is known.
-    var userCode: String?
+    /// The device that the sign-in is for.
+    var device: DeviceLogin?
 }
 
 /// A request that is refused. The error is shown as a page, or sent to the application once its address has been

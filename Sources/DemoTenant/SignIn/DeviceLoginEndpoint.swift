@@ -4,38 +4,15 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// The progress at `/devicelogin`. Like that of a sign-in, it travels in the pages' addresses and forms, encrypted.
-struct DeviceLogin: Sendable, Codable {
-    /// The reason why a code is not taken, by the platform's number.
-    enum Refusal: Int, Sendable, Codable {
-        case unknown = 70018
-        case expired = 70019
-        case missing = 90119
-        case finished = 90120
-        /// Too many tries. The number is the platform's for too many requests.
-        case tooMany = 90055
-    }
-
-    /// The code, once the person has entered it.
-    var userCode: String?
-    /// Whether this person has approved or declined. To others the code is one that has been used.
-    var hasDecided = false
-    var refusal: Refusal?
-}
-
 extension DemoAuthorizationRequest {
     /// The request for the sign-in of a device. A person always chooses the account, because others can send codes. The
     /// answer is a page of the tenant.
-    fileprivate init(device: DeviceSignIns.SignIn, userCode: String) {
+    fileprivate init(device: DeviceSignIns.SignIn, login: DeviceLogin) {
         self.init(
             purpose: .device, segment: device.segment, clientID: device.clientID,
             target: AnswerTarget(redirectURI: DeviceLogin.path, responseMode: .query), scopes: device.scopes,
-            prompt: .selectAccount, claims: device.claims, userCode: userCode)
+            prompt: .selectAccount, claims: device.claims, device: login)
     }
-}
-
-extension DeviceLogin {
-    fileprivate static let path = "/devicelogin"
 }
 
 extension Platform {
@@ -64,39 +41,70 @@ extension Platform {
     func continueDeviceLogin(_ request: Request) -> Response {
         onPage(request) { exchange in
             if let entered = exchange.fields["user_code"] {
-                let login = look(for: DeviceSignIns.userCode(entered), from: request.peer)
-                if let number = login.refusal?.rawValue {
-                    ClientNote.change { $0.error = "\(PlatformError.workforcePrefix)\(number)" }
-                }
-                return .redirect(to: try address(login))
+                return try take(DeviceSignIns.userCode(entered), request)
             }
             let login = deviceLogin(exchange)
             guard let code = login.userCode, let device = devices.withLock({ $0[code] }), device.decision == nil,
                 now() < device.expires
             else { return .redirect(to: try address(login)) }
             ClientNote.change { $0.clientID = device.clientID }
-            let request = DemoAuthorizationRequest(device: device, userCode: code)
+            let request = DemoAuthorizationRequest(device: device, login: login)
             switch exchange.fields["confirm"] {
             case "continue":
                 let flow = DemoSignInFlow(id: newID(), request: request, expires: device.expires)
                 var signIn = try signIn(flow, exchange)
                 return try signIn.begin()
-            case "cancel": return try end(request, .declined(.consentDeclined))
+            case "cancel": return try end(request, .declined(.consentDeclined), exchange)
             default: return .redirect(to: try address(login))
             }
         }
     }
 
-    /// Notes how the sign-in of a device ended, and redirects to the page that says so.
-    func end(_ request: DemoAuthorizationRequest, _ decision: DeviceSignIns.Decision) throws -> Response {
-        let now = now()
-        let counts = devices.withLock { $0.decide(request.userCode ?? "", decision, now: now) }
-        return .redirect(to: try address(DeviceLogin(userCode: request.userCode, hasDecided: counts)))
+    /// Notes how the sign-in of a device ended, if it is the browser in which the code was entered, and redirects to the
+    /// page that says so.
+    func end(
+        _ request: DemoAuthorizationRequest, _ decision: DeviceSignIns.Decision, _ exchange: Exchange
+    ) throws -> Response {
+        var login = request.device ?? DeviceLogin()
+        if let code = login.userCode, isBrowser(of: login, exchange.request.head) {
+            let now = now()
+            login.hasDecided = devices.withLock { $0.decide(code, decision, now: now) }
+        }
+        return .redirect(to: try address(login))
     }
 
     /// Redirects to the page that says how the sign-in of a device ended.
     func showEnd(ofDevice request: DemoAuthorizationRequest) throws -> Response {
-        .redirect(to: try address(DeviceLogin(userCode: request.userCode, hasDecided: true)))
+        var login = request.device ?? DeviceLogin()
+        login.hasDecided = true
+        return .redirect(to: try address(login))
+    }
+
+    private func browserID(_ head: RequestHead) -> String? {
+        RequestCookies(head)[DeviceLogin.cookieName(isSecure: origins.isSecure)]
+    }
+
+    private func isBrowser(of login: DeviceLogin, _ head: RequestHead) -> Bool {
+        login.browserID != nil && login.browserID == browserID(head)
+    }
+
+    /// Redirects to the question about the device of a code, which only this browser sees, or to the entry of another
+    /// code.
+    private func take(_ code: String, _ request: Request) throws -> Response {
+        var login = look(for: code, from: request.peer)
+        if let number = login.refusal?.rawValue {
+            ClientNote.change { $0.error = "\(PlatformError.workforcePrefix)\(number)" }
+            return .redirect(to: try address(login))
+        }
+        // A person may have codes of several devices.
+        let id = browserID(request.head) ?? newID()
+        login.browserID = id
+        let isSecure = origins.isSecure
+        var response = Response.redirect(to: try address(login))
+        response.headerFields[.setCookie] = try SetCookie(
+            name: DeviceLogin.cookieName(isSecure: isSecure), value: id, maxAge: nil, secure: isSecure
+        ).headerValue
+        return response
     }
 
     private func refuse(_ refusal: DeviceLogin.Refusal) throws -> Response {
@@ -115,8 +123,11 @@ extension Platform {
     }
 
     private func deviceLogin(_ exchange: Exchange) -> DeviceLogin {
-        exchange.fields["flow"].flatMap { state.sealer.open($0, for: .deviceLogin, as: DeviceLogin.self) }
-            ?? DeviceLogin()
+        let login = exchange.fields["flow"].flatMap { state.sealer.open($0, for: .deviceLogin, as: DeviceLogin.self) }
+        guard let login, login.userCode == nil || isBrowser(of: login, exchange.request.head) else {
+            return DeviceLogin()
+        }
+        return login
     }
 
     private func form(_ login: DeviceLogin) throws -> SignInForm {

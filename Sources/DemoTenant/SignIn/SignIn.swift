@@ -319,7 +319,8 @@ struct SignIn {
         var answer: [(String, String?)]
         switch request.purpose {
         case .device:
-            return try withCookie(platform.end(request, .approved(username: account.username, authentication)))
+            return try withCookie(
+                platform.end(request, .approved(username: account.username, authentication), exchange))
         case .code:
             let code = AuthorizationCode(
                 id: platform.newID(), clientID: client.id, redirectURI: request.target.redirectURI,
@@ -343,7 +344,9 @@ struct SignIn {
 
     private func fail(_ error: PlatformError) throws -> Response {
         platform.end(flow)
-        guard request.purpose != .device else { return try withCookie(platform.end(request, .declined(error))) }
+        guard request.purpose != .device else {
+            return try withCookie(platform.end(request, .declined(error), exchange))
+        }
         return try withCookie(platform.answer(error, exchange.diagnostics, to: request.target))
     }
 

@@ -1,6 +1,7 @@
 """Web applications on other people's libraries at `companion tenant`, as they come: none is asked to use PKCE."""
 
 import html
+import logging
 import os
 import pathlib
 import re
@@ -32,6 +33,8 @@ tests, test = registry("web")
 APPLICATION = "http://localhost:8080"
 SCOPE = "openid profile email offline_access User.Read"
 GRAPH = "https://graph.microsoft.com"
+# It logs each refusal that a test provokes.
+logging.getLogger("azure.identity").setLevel(logging.CRITICAL)
 
 
 @contextmanager
