@@ -36,13 +36,13 @@ struct DemoResponder: Responder {
         case ("control", _), ("clients", _):
             if let refusal = platform.refusalOfControl(head, from: peer) { return .response(refusal) }
             return control(parts, head)
-        // Microsoft's tutorials call it with a trailing slash.
-        case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me, head)
-        case ("v1.0", "me/photo/$value"): return graph(.photo, head)
-        case ("v1.0", "me/memberOf"), ("v1.0", "me/transitiveMemberOf"): return graph(.memberOf, head)
-        case ("v1.0", let rest): return graph(.unknown(rest), head)
-        case ("oidc", "userinfo"): return graph(.userInfo, head)
-        case ("api", let name): return OwnAPI(rawValue: name).map { ownAPI($0, head) } ?? notFound()
+        case ("v1.0", _):
+            let path = GraphPath(parts.dropFirst())
+            return api(head, isMe: path.isMe) { await platform.graph($0, path) }
+        case ("oidc", "userinfo"): return api(head) { await platform.userInfo($0) }
+        case ("api", let name):
+            guard let own = OwnAPI(rawValue: name) else { return notFound() }
+            return api(head) { await platform.ownAPI($0, own) }
         case (let tenant, _):
             // The path of a B2C user flow has two or three segments, and other paths have one.
             let names = tenant == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) ? 2 : 1
@@ -150,20 +150,16 @@ struct DemoResponder: Responder {
 
     // Scripts of any site may call these with a token, as they may call Graph.
 
-    private func ownAPI(_ api: OwnAPI, _ head: RequestHead) -> Reply {
-        if head.method == .options { return .response(.preflight(for: head, by: "*")) }
-        return withholding { platform in platform.controls.takeClose(.graph) }
-            .handler(needsKeys: true) { await platform.ownAPI($0, api).readable(by: "*") }
-    }
-
-    private func graph(_ resource: Platform.GraphResource, _ head: RequestHead) -> Reply {
+    private func api(
+        _ head: RequestHead, isMe: Bool = false, _ body: @escaping @Sendable (Request) async -> Response
+    ) -> Reply {
         if head.method == .options { return .response(.preflight(for: head, by: "*")) }
         let responder = withholding { platform in
             guard platform.controls.takeClose(.graph) else { return false }
-            if case .me = resource { platform.controls.count(.graphMe) }
+            if isMe { platform.controls.count(.graphMe) }
             return true
         }
-        return responder.handler(needsKeys: true) { await platform.graph($0, resource).readable(by: "*") }
+        return responder.handler(needsKeys: true) { await body($0).readable(by: "*") }
     }
 
     private func control(_ parts: [String], _ head: RequestHead) -> Reply {

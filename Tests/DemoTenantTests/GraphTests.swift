@@ -76,15 +76,85 @@ struct GraphTests {
         }
     }
 
-    @Test func `a token without User.Read and an unknown path are refused with Graph's codes`() async throws {
+    @Test func `the photo's description has its size, and there is none without a photo`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens("adele@contoso.example", ["scope": "User.ReadBasic.All"])
+                .member("access_token")
+            let photo = try await browser.me(token, path: "/v1.0/me/photo")
+            #expect(photo.json?["width"] == 240 && photo.member("id") == "240x240")
+            #expect(photo.member("@odata.mediaContentType") == "image/jpeg")
+            let other = try await browser.me(token, path: "/v1.0/users/megan%40contoso.example/photo")
+            #expect(other.status == 404 && other.graphError == "ImageNotFound")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("GET", "/v1.0/me", 403, "Authorization_RequestDenied"),
+            ("GET", "/v1.0/nothing", 400, "BadRequest"), ("GET", "/v1.0/", 400, "BadRequest"),
+            ("GET", "/v1.0", 400, "BadRequest"), ("GET", "/v1.0/me/nothing", 400, "BadRequest"),
+            ("GET", "/v1.0/me//", 400, "BadRequest"),
+            ("PATCH", "/v1.0/me", 405, "Request_BadRequest"), ("POST", "/v1.0/me/memberOf", 405, "Request_BadRequest"),
+            ("GET", "/v1.0/me/getMemberObjects", 405, "Request_BadRequest"),
+            ("DELETE", "/v1.0/users", 405, "Request_BadRequest"), ("GET", "/v1.0/me?$foo=1", 400, "BadRequest"),
+        ])
+    func `what Graph does not have, it refuses in its own form`(
+        _ method: String, _ path: String, _ status: Int, _ code: String
+    ) async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let bare = try await browser.tokens("adele@contoso.example", ["scope": "openid"]).member("access_token")
-            #expect(try await browser.me(bare).json?["error"]?["code"] == "Authorization_RequestDenied")
-            let token = try await browser.tokens("adele@contoso.example").member("access_token")
-            let unknown = try await browser.me(token, path: "/v1.0/users")
-            #expect(unknown.status == 400)
-            #expect(unknown.json?["error"]?["code"] == "BadRequest")
+            let answer = try await browser.send(method, path, [("Authorization", "Bearer \(bare ?? "")")])
+            #expect(answer.status == status)
+            #expect(answer.graphError == code)
+            #expect(answer.json?["error"]?["innerError"]?["request-id"]?.string == answer["request-id"])
+            #expect((answer["Allow"] != nil) == (status == 405))
         }
     }
+
+    @Test func `the person of another tenant is a guest there, with another id and name`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.graphToken(
+                "adele@contoso.example", "User.Read.All", segment: "tailspin.example")
+            let me = try await browser.me(token, path: "/v1.0/me?$select=id,userPrincipalName,userType,mail")
+            #expect(me.member("id") == "b0a6c1d4-5f1e-4d0b-8b57-2a9f6c3e7d18")
+            #expect(me.member("userPrincipalName") == "adele_contoso.example#EXT#@tailspin.example")
+            #expect(me.member("userType") == "Guest" && me.member("mail") == "adele@contoso.example")
+            let byName = try await browser.me(
+                token, path: "/v1.0/users/adele_contoso.example%23EXT%23%40tailspin.example?$select=id")
+            #expect(byName.member("id") == me.member("id"))
+            for key in ["adele@contoso.example", "87d349ed-44d7-43e1-9a83-5f2406dee5bd", "megan@contoso.example"] {
+                let unknown = try await browser.me(token, path: "/v1.0/users/\(key)")
+                #expect(unknown.status == 404 && unknown.graphError == "Request_ResourceNotFound", "\(key)")
+            }
+        }
+    }
+}
+
+extension Browser {
+    /// Returns a token for Graph with scopes to which an administrator has consented.
+    func graphToken(_ username: String, _ scopes: String, segment: String = "common") async throws -> String {
+        if username.hasSuffix("@contoso.example") {
+            let admin = await copy()
+            let fields = [
+                ("client_id", TestTenant.web.id), ("redirect_uri", TestTenant.web.redirectURIs[0]), ("scope", scopes),
+            ]
+            var page = try await admin.get("/contoso.example/v2.0/adminconsent", fields)
+            page = try await admin.submit(page, "username", "adele@contoso.example")
+            page = try await admin.submit(page, "password", "demo")
+            _ = try await admin.submit(page, "consent", "accept").callback()
+        }
+        let tokens = try await tokens(username, ["scope": scopes], segment: segment)
+        return try #require(tokens.member("access_token"))
+    }
+}
+
+extension Answer {
+    /// The code of Graph's error.
+    var graphError: String? { json?["error"]?["code"]?.string }
+
+    /// The members of the elements of a collection with this name.
+    func values(_ name: String) -> [String?] { (json?["value"]?.array ?? []).map { $0[name]?.string } }
 }

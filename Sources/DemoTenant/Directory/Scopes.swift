@@ -28,6 +28,8 @@ struct Scopes: Sendable {
         Permission(name: "Tasks.Read", title: "Read your tasks"),
         Permission(name: "User.Read.All", title: "Read all users’ full profiles", adminOnly: true),
         Permission(name: "Group.Read.All", title: "Read all groups", adminOnly: true),
+        Permission(name: "GroupMember.Read.All", title: "Read all group memberships", adminOnly: true),
+        Permission(name: "Application.Read.All", title: "Read all applications", adminOnly: true),
         Permission(name: "Directory.Read.All", title: "Read directory data", adminOnly: true),
     ]
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The IDs of the tenants.
 enum Tenant {
     /// The first organization, whose domain is `contoso.example`.
@@ -35,4 +37,7 @@ enum Tenant {
 
     /// Returns the domain of a tenant's ID.
     static func domain(ofID id: String) -> String? { idByDomain.first { $0.value == id }?.key }
+
+    /// Returns the name that people see, which is the first part of the domain.
+    static func name(ofID id: String) -> String { (domain(ofID: id) ?? id).prefix { $0 != "." }.capitalized }
 }

@@ -15,6 +15,8 @@ struct Portrait: Sendable, Hashable {
 
     /// The side in units of 8 pixels: about as large as on a kiosk.
     private static let blocks = 30
+    /// The side in pixels.
+    static let side = blocks * 8
 
     static let adele = Portrait(background: 0xF6C66D, skin: 0xF1C3A2, hairColor: 0x7A3B22, shirt: 0x2B6F77, hair: .bob)
     static let alex = Portrait(

@@ -6,6 +6,7 @@ extension FuzzTarget {
     static let ofDemoTenant = [
         FuzzTarget(name: "control", check: checkControl), FuzzTarget(name: "client-request", check: checkClientRequest),
         FuzzTarget(name: "requested-claims", check: checkRequestedClaims),
+        FuzzTarget(name: "graph-query", check: checkGraphQuery),
     ]
 }
 
