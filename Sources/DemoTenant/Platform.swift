@@ -15,6 +15,8 @@ final class Platform: Sendable {
     let scopes: Scopes
     let state: TenantState
     let controls = Controls()
+    /// The time when the tenant was started.
+    let startTime: Date
     let journal = ClientJournal()
     /// The devices whose people sign in in a browser.
     let devices = Mutex(DeviceSignIns())
@@ -32,6 +34,7 @@ final class Platform: Sendable {
 
     init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
         self.configuration = configuration
+        startTime = configuration.now()
         registrations = try Registrations(configuration.clients)
         scopes = Scopes(registrations.all)
         directory = try Directory(

@@ -16,6 +16,7 @@ import Testing
                 web: ["https://tasks.example/callback"]
                 spa: https://tasks.example/
                 secret_file: tasks.secret
+                secret_expires: 2027-01-31
                 tenants: [contoso.example]
                 exposes: { "api://tasks": [Tasks.Read, Tasks.Write] }
                 app_roles: [Tasks.Admin]
@@ -37,6 +38,7 @@ import Testing
         #expect(tasks.web == ["https://tasks.example/callback"])
         #expect(tasks.spa == ["https://tasks.example/"])
         #expect(tasks.secretFile == "/srv/tasks.secret")
+        #expect(tasks.secretExpires == Date(timeIntervalSince1970: 1_801_353_600))
         #expect(tasks.tenants == ["contoso.example"])
         #expect(tasks.exposes == ["api://tasks": ["Tasks.Read", "Tasks.Write"]])
         #expect(tasks.appRoles == ["Tasks.Admin"])
@@ -126,10 +128,10 @@ import Testing
             "applications:\n  - name: A\n    nativ: [x]\n    app_role: y",
             [
                 "line 3: applications[0].nativ is not known; the keys here are name, client_id, native, web, spa, "
-                    + "secret_file, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
+                    + "secret_file, secret_expires, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
                     + "optional_claims",
                 "line 4: applications[0].app_role is not known; the keys here are name, client_id, native, web, spa, "
-                    + "secret_file, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
+                    + "secret_file, secret_expires, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
                     + "optional_claims",
             ]
         ),
@@ -148,6 +150,14 @@ import Testing
         (
             "users:\n  - { username: a }\n  - { password: b }",
             ["line 2: users[0] needs a password", "line 3: users[1] needs a username"]
+        ),
+        (
+            "applications:\n  - { name: A, secret_expires: 2027-02-30 }",
+            ["line 2: applications[0].secret_expires must be a date such as 2027-01-31"]
+        ),
+        (
+            "applications:\n  - { name: A, secret_expires: 2027-01-31T00:00:00Z }",
+            ["line 2: applications[0].secret_expires must be a date such as 2027-01-31"]
         ),
         ("users:\n  - { username: a, password: '' }", ["line 2: users[0].password must be one text"]),
         (

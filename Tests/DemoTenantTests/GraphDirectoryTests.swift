@@ -311,6 +311,9 @@ struct GraphDirectoryTests {
             (["User.Read.All"], "users/megan@contoso.example/messages", 403, "ErrorAccessDenied"),
             (["Mail.Read"], "users/megan@contoso.example/messages", 200, nil),
             (["Mail.Read"], "users/nobody@contoso.example/messages", 404, "Request_ResourceNotFound"),
+            (["Application.Read.All"], "applications", 200, nil),
+            (["Application.Read.All"], "oauth2PermissionGrants", 403, "Authorization_RequestDenied"),
+            (["Directory.Read.All"], "oauth2PermissionGrants", 200, nil),
             (["Directory.Read.All"], "organization", 200, nil),
         ] as [([String], String, Int, String?)])
     func `a program reads what its roles allow, and has no me`(

@@ -60,6 +60,7 @@ extension TenantFile.Application {
                 case .secret(let secret, _) = try ClientCredentials.read(.secretFile(secretFile, method: nil))
             {
                 client.secret = secret
+                client.secretExpires = secretExpires
             }
             if let certificateFile { client.certificate = try DemoClient.Certificate(file: certificateFile) }
         } catch {
@@ -114,6 +115,8 @@ extension DemoClient.Certificate {
         self.init(
             thumbprint: Base64URL.encode(SHA256.hash(data: serializer.serializedBytes)),
             publicKeyPEM: key.pemRepresentation)
+        (der, subject) = (serializer.serializedBytes, certificate.subject.description)
+        (start, end) = (certificate.notValidBefore, certificate.notValidAfter)
     }
 }
 

@@ -20,6 +20,8 @@ struct TenantFile: Equatable {
         var spa: [String] = []
         /// The file with the secret.
         var secretFile: String?
+        /// The beginning of the day from which the secret is refused.
+        var secretExpires: Date?
         /// The file with the certificate, PEM.
         var certificateFile: String?
         /// The domains of the tenants that know it; empty for all.
@@ -100,7 +102,8 @@ extension TenantFile.Application {
         let fields = yaml.fields(
             node, at: path,
             [
-                "name", "client_id", "native", "web", "spa", "secret_file", "certificate_file", "tenants", "exposes",
+                "name", "client_id", "native", "web", "spa", "secret_file", "secret_expires", "certificate_file",
+                "tenants", "exposes",
                 "app_roles", "granted", "assignment_required", "group_claims", "optional_claims",
             ])
         guard case .mapping = node else { return nil }
@@ -112,6 +115,7 @@ extension TenantFile.Application {
         web = yaml.texts(fields["web"], at: "\(path).web")
         spa = yaml.texts(fields["spa"], at: "\(path).spa")
         secretFile = file("secret_file")
+        secretExpires = yaml.day(fields["secret_expires"], at: "\(path).secret_expires")
         certificateFile = file("certificate_file")
         tenants = yaml.texts(fields["tenants"], at: "\(path).tenants")
         (exposes, requiredContexts) = yaml.apis(fields["exposes"], at: "\(path).exposes")

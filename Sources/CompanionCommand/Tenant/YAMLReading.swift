@@ -55,6 +55,18 @@ struct YAMLReading {
         return text
     }
 
+    /// Returns the beginning of a day such as 2027-01-31, in UTC.
+    mutating func day(_ node: Node?, at path: String) -> Date? {
+        guard let text = text(node, at: path) else { return nil }
+        let style = Date.ISO8601FormatStyle.iso8601.year().month().day()
+        // The parser takes a longer text, and February 30 for a day in March.
+        guard let day = try? Date(text, strategy: style), day.formatted(style) == text else {
+            add("must be a date such as 2027-01-31", at: path, node)
+            return nil
+        }
+        return day
+    }
+
     /// Returns a list of texts. One text alone is a list of one.
     mutating func texts(_ node: Node?, at path: String) -> [String] {
         guard let node else { return [] }

@@ -35,6 +35,14 @@ struct GraphRoute: Sendable {
         resource("groups/*/members", .groups, GraphCall.members),
         resource("organization", .organization, GraphCall.organizations),
         resource("organization/*", .organization, GraphCall.organization),
+        resource("applications", .applications, GraphCall.applications),
+        resource("applications/*", .applications, GraphCall.application),
+        resource("serviceprincipals", .applications, GraphCall.servicePrincipals),
+        resource("serviceprincipals/*", .applications, GraphCall.servicePrincipal),
+        resource("serviceprincipals/*/oauth2permissiongrants", .grants, GraphCall.permissionGrantsOfPrincipal),
+        resource("serviceprincipals/*/approleassignments", .applications, GraphCall.appRoleAssignments),
+        resource("serviceprincipals/*/approleassignedto", .applications, GraphCall.appRoleAssignedTo),
+        resource("oauth2permissiongrants", .grants, GraphCall.permissionGrants),
     ]
 
     /// Returns the resource with a path, and the keys in it.

@@ -68,6 +68,8 @@ extension GrantRequest {
             try platform.check(assertion, of: client, at: exchange)
         } else if secret != client.secret {
             throw .secretWrong(client)
+        } else if let end = client.secretExpires, end <= now {
+            throw .secretExpired(client)
         }
     }
 
@@ -88,7 +90,7 @@ extension GrantRequest {
 extension DemoClient {
     /// Whether public client flows are allowed without a redirect URI (the manifest's `isFallbackPublicClient`): for
     /// applications on devices, and for those that have nothing else than an ID.
-    fileprivate var allowsPublicFlows: Bool { !nativeRedirectURIs.isEmpty || isPublic && redirectURIs.isEmpty }
+    var allowsPublicFlows: Bool { !nativeRedirectURIs.isEmpty || isPublic && redirectURIs.isEmpty }
 }
 
 extension PlatformError {

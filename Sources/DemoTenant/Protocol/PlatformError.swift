@@ -169,6 +169,11 @@ extension PlatformError {
                 + "value, not the client secret ID, for a secret added to app '\(client.id)'.",
             status: .unauthorized)
     }
+    static func secretExpired(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_client", number: 7_000_222,
+            message: "The provided client secret keys for app '\(client.id)' are expired.", status: .unauthorized)
+    }
     static let scriptExpected = Self(
         error: "invalid_request", number: 9_002_327,
         message: "Tokens issued for the 'Single-Page Application' client-type may only be redeemed via cross-origin "

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+public import Foundation
 import WebFormats
 
 /// An application that is registered at the demo tenant, as it would be in the platform's portal.
@@ -20,6 +20,8 @@ public struct DemoClient: Sendable, Hashable {
     public var name: String
     /// The secret of a web application.
     public var secret: String?
+    /// The time from which the secret is refused; nil for two years from the start of the tenant.
+    public var secretExpires: Date?
     /// A certificate that authenticates the application instead of a secret.
     public var certificate: Certificate?
     /// A token of another identity system that authenticates the application (a federated credential).
@@ -59,6 +61,14 @@ public struct DemoClient: Sendable, Hashable {
         public var thumbprint: String
         /// The RSA public key, PEM.
         public var publicKeyPEM: String
+        /// The certificate itself, for Graph; empty if it is not known.
+        public var der: [UInt8] = []
+        /// The subject's distinguished name.
+        public var subject = ""
+        /// The times between which it is valid.
+        public var start = Date.distantPast
+        /// See ``start``.
+        public var end = Date.distantFuture
 
         /// Registers a certificate.
         public init(thumbprint: String, publicKeyPEM: String) {

@@ -1,12 +1,13 @@
 /// Consents to applications.
 extension Platform {
-    private func key(_ client: DemoClient, _ account: DemoAccount) -> String { "\(client.id) \(account.username)" }
+    /// Returns the key of a person's consent in the state.
+    func consentKey(_ client: DemoClient, _ account: DemoAccount) -> String { "\(client.id) \(account.username)" }
 
     /// Returns whether the user, or an administrator for everyone, has consented to these scopes. Any consent to the
     /// application also covers OpenID Connect's scopes.
     func hasConsented(_ account: DemoAccount, to client: DemoClient, scopes: [String]) -> Bool {
         guard account.kind.asksForConsent else { return true }
-        let key = key(client, account)
+        let key = consentKey(client, account)
         return state.read { record in
             let own = record.consents[key]
             let administrator = account.kind == .work ? record.adminConsents[client.id] : nil
@@ -27,7 +28,7 @@ extension Platform {
     }
 
     func recordConsent(_ account: DemoAccount, to client: DemoClient, scopes: [String]) {
-        let key = key(client, account)
+        let key = consentKey(client, account)
         state.change { $0.consents[key, default: []].formUnion(scopes) }
     }
 
@@ -38,7 +39,7 @@ extension Platform {
     /// Makes every application ask the user again.
     func forgetConsents(of account: DemoAccount) {
         state.change { record in
-            for client in registrations.all { record.consents[key(client, account)] = nil }
+            for client in registrations.all { record.consents[consentKey(client, account)] = nil }
         }
     }
 }
