@@ -24,7 +24,7 @@ struct GraphPermissions: Sendable {
         self.refusal = refusal
     }
 
-    /// A token is enough, whatever its permissions.
+    /// A token is enough, whatever its permissions: the requests of a batch are judged one by one.
     static let none = Self(own: [[]], hasPersonal: true)
     static let profile = Self(
         own: [["User.Read"]], others: [["User.ReadBasic.All"]], application: [["User.Read.All"]], hasPersonal: true)

@@ -43,6 +43,9 @@ struct GraphRoute: Sendable {
         resource("serviceprincipals/*/approleassignments", .applications, GraphCall.appRoleAssignments),
         resource("serviceprincipals/*/approleassignedto", .applications, GraphCall.appRoleAssignedTo),
         resource("oauth2permissiongrants", .grants, GraphCall.permissionGrants),
+        GraphRoute(method: .post, path: ["$batch"], permissions: .none) { call throws(GraphError) in
+            try await call.batch()
+        },
     ]
 
     /// Returns the resource with a path, and the keys in it.
@@ -65,10 +68,9 @@ struct GraphRoute: Sendable {
     // MARK: Entries
 
     private static func resource(
-        _ path: String, _ permissions: GraphPermissions, _ function: @escaping Function,
-        method: HTTPRequest.Method = .get
+        _ path: String, _ permissions: GraphPermissions, _ function: @escaping Function
     ) -> GraphRoute {
-        GraphRoute(method: method, path: parts(path), permissions: permissions) { call throws(GraphError) in
+        GraphRoute(method: .get, path: parts(path), permissions: permissions) { call throws(GraphError) in
             try call.authorize(permissions)
             return try await function(call)()
         }
