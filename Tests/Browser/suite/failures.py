@@ -228,7 +228,7 @@ def down_before_sign_in(browser):
         assert browser.one("#problem button").text == "Copy for support"
         assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
         browser.wait("the step", lambda: [step.get_attribute("data-step") for step in browser.all("#timeline .step:not(.waiting)")] == ["authorize"])
-        assert "failed: provider_unavailable" in browser.one("#timeline .step").text
+        browser.wait("its error", lambda: "failed: provider_unavailable" in browser.one("#timeline .step").text)
     browser.expect_accessible("down before sign-in")
     browser.server.control(provider_down=None)
     browser.wait("the provider is back", lambda: browser.at_tenant() or browser.one("#authorize").click())

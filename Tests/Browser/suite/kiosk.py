@@ -165,14 +165,15 @@ def two_people(browser):
 
 @test("a countdown asks who does not touch it, a touch goes on, and nobody's touch signs out")
 def countdown(browser):
-    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="6"):
+    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="9"):
         walk_up(browser)
         browser.one("#still-there[open]")
-        assert browser.one("#seconds").text in "12345", browser.one("#seconds").text
+        assert browser.one("#seconds").text in "12345678", browser.one("#seconds").text
         browser.press("I am still here")
         browser.wait("the question is gone", lambda: not browser.all("#still-there[open]"))
         assert "Adele" in browser.one("#card").text
         browser.one("#still-there[open]")
+        browser.wait("nobody has answered", lambda: not browser.all("#still-there[open]"))
         expect_start(browser)
         expect_nothing_of(browser, "Adele", ADELE)
 
