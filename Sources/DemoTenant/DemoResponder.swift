@@ -277,7 +277,10 @@ extension Response {
     }()
 
     static let controlIsLocal = plain(
-        .forbidden, "Without a control token, this address is for the tenant's own machine alone.\n")
+        .forbidden,
+        "Without a control token, only the tenant's own machine may open this address, and a container is another one. "
+            + "Set COMPANION_DEMO_CONTROL_TOKEN in its environment, or control_token in the tenant's file, and start it "
+            + "again.\n")
 
     /// Returns the response so that scripts of an origin may read it (Fetch, CORS protocol).
     func readable(by origin: String) -> Response {
