@@ -123,7 +123,8 @@ extension Endpoints {
         story = StoryEndpoints(memory: parts.memory, languages: parts.languages)
         portal = PortalEndpoints(
             configuration: configuration, store: store, memory: parts.memory,
-            authorities: AuthorityCheck(client: parts.client, now: parts.clocks.wall),
+            rounds: CheckRounds(
+                AuthorityCheck(client: parts.client, now: parts.clocks.wall), now: parts.clocks.wall),
             credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
             audit: parts.audit)
         server = ServerEndpoints(

@@ -24,12 +24,26 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
     package var application: String?
     /// The application's authority, if the finding concerns it.
     package var authority: String?
+    /// The one of several things that the finding is about, such as a secret's name; nil if there is only one.
+    package var item: String?
     /// The finding itself.
     package let what: Message
     /// The reason why it matters; nil if the severity is good or unknown.
     package let why: String?
     /// The remedy; nil if the severity is good or unknown.
     package let remedy: String?
+
+    /// The values by which two rounds of checks recognize the same finding.
+    struct Identity: Hashable {
+        let application, authority: String?
+        let subject: String
+        let item: String?
+        let severity: Severity
+    }
+
+    var identity: Identity {
+        Identity(application: application, authority: authority, subject: subject, item: item, severity: severity)
+    }
 
     static func good(_ subject: String, _ what: Message) -> CheckFinding {
         CheckFinding(subject: subject, severity: .good, what: what, why: nil, remedy: nil)
@@ -61,6 +75,7 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
             subject: subject, severity: severity, what: what + " " + text, why: why, remedy: remedy)
         finding.application = application
         finding.authority = authority
+        finding.item = item
         return finding
     }
 

@@ -22,6 +22,7 @@ final class Pipeline: Responder {
     private let sessions: SessionLookup
     private let cookie: SessionCookie
     private let limits: RequestLimits
+    private let portal: PortalAccess
     private let monitoring: MonitoringAccess
     private let hasKiosk: Bool
     /// Other names of this host under which cookies do not work, such as `127.0.0.1` if the public URL says
@@ -40,6 +41,7 @@ final class Pipeline: Responder {
         self.sessions = sessions
         self.cookie = cookie
         self.limits = limits
+        portal = PortalAccess(configuration: configuration)
         monitoring = MonitoringAccess(configuration: configuration)
         hasKiosk = configuration.applications.contains { $0.page == .kiosk }
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
@@ -165,13 +167,19 @@ final class Pipeline: Responder {
         func visit() throws -> Visit {
             Visit(call: call, application: try application(), session: try session.get(), publicURL: publicURL)
         }
+        func signedIn() throws -> SignedIn {
+            try visit().signedIn(as: call.field("account"), tenant: call.field("tenant"))
+        }
         switch handler {
         case .call(let answer): return try await answer(endpoints, call)
         case .session(let answer): return try await answer(endpoints, call, try session.get())
         case .application(let answer): return try await answer(endpoints, call, try application(), session)
         case .visit(let answer): return try await answer(endpoints, try visit())
         case .signedIn(let answer):
-            let asking = try visit().signedIn(as: call.field("account"), tenant: call.field("tenant"))
+            return try await answer(endpoints, call, try signedIn())
+        case .operating(let role, let answer):
+            let asking = try signedIn()
+            try portal.require(role, asking)
             return try await answer(endpoints, call, asking)
         }
     }

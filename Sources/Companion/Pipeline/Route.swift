@@ -37,6 +37,8 @@ struct Route: Sendable {
         case visit(@Sendable (Endpoints, Visit) async throws -> Response)
         /// A signed-in account: the one that the query names, or the current one.
         case signedIn(@Sendable (Endpoints, Call, SignedIn) async throws -> Response)
+        /// A signed-in account that has this role at the portal, or a higher one.
+        case operating(PortalRole, @Sendable (Endpoints, Call, SignedIn) async throws -> Response)
     }
 
     /// Returns a response from memory; nil if memory does not have it.

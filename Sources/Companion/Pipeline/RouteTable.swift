@@ -35,13 +35,13 @@ extension Route {
         // The portal's operator part
         Route(
             "/api/{app}/health", .ourPages, limit: .operatorRequests,
-            .read(.signedIn { try await $0.portal.health($1, $2) })),
+            .read(.operating(.reader) { try await $0.portal.health($1, $2) })),
         Route(
             "/api/{app}/sessions", .ourPages, limit: .operatorRequests,
-            .read(.signedIn { try await $0.portal.sessions($1, $2) })),
+            .read(.operating(.reader) { try await $0.portal.sessions($1, $2) })),
         Route(
             "/api/{app}/sessions/{key}", .ourPages, limit: .operatorRequests,
-            .delete(.signedIn { try await $0.portal.endSession($1, $2) })),
+            .delete(.operating(.operator) { try await $0.portal.endSession($1, $2) })),
 
         // The server
         Route("/api/attempts", .ourPages, .read(.session { try await $0.story.attempts($1, $2) })),
