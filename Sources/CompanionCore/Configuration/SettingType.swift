@@ -157,7 +157,8 @@ extension SettingType where Value == Date {
     static var day: SettingType {
         let style = Date.ISO8601FormatStyle.iso8601.year().month().day()
         return one("date, such as 2027-01-31", text: { $0.formatted(style) }) { text throws(WrongValue) in
-            guard let date = try? Date(text, strategy: style) else {
+            // The parser takes 30 February for 2 March.
+            guard let date = try? Date(text, strategy: style), date.formatted(style) == text else {
                 throw WrongValue("must be a date such as 2027-01-31, not “\(text)”")
             }
             return date

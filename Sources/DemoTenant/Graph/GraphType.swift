@@ -10,6 +10,8 @@ struct GraphType: Sendable, Hashable {
     let further: [String]
     /// Those of ``further`` that are lists, and empty if the tenant has no value.
     var lists: Set<String> = []
+    /// The properties that an answer has even if `$select` leaves them out. Mail always comes with its `id`.
+    var constant: [String] = []
     /// The properties by which the directory sorts.
     var sortable: [String] = []
 
@@ -95,7 +97,7 @@ struct GraphType: Sendable, Hashable {
             "from", "toRecipients", "ccRecipients", "bccRecipients", "replyTo", "flag",
         ],
         further: ["internetMessageHeaders", "uniqueBody"],
-        lists: ["bccRecipients", "categories", "ccRecipients", "internetMessageHeaders", "replyTo"])
+        lists: ["bccRecipients", "categories", "ccRecipients", "internetMessageHeaders", "replyTo"], constant: ["id"])
 
     static let application = GraphType(
         name: "application",
@@ -153,7 +155,7 @@ struct GraphEntity: Sendable, Hashable {
     /// - Parameter select: The properties to show; empty for the usual ones.
     func shown(_ select: [String]) -> [String: JSONValue] {
         var shown = members.filter { $0.key.hasPrefix("@") }
-        for property in select.isEmpty ? type.usual : select.compactMap(type.property) {
+        for property in select.isEmpty ? type.usual : type.constant + select.compactMap(type.property) {
             shown[property] = members[property] ?? (type.lists.contains(property) ? [] : .null)
         }
         return shown

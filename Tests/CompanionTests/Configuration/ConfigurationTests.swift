@@ -224,6 +224,7 @@ import Testing
         ("apps: { portal: { client_id: a, allowed_tenants: [contoso.com] } }", "apps.portal.allowed_tenants"),
         ("apps: { ios: { client_id: a, redirect_uri: https://a.example } }", "apps.ios.redirect_uri"),
         ("apps: { ios: { client_id: a, client_secret_expires: soon } }", "apps.ios.client_secret_expires"),
+        ("apps: { ios: { client_id: a, client_secret_expires: 2027-02-30 } }", "apps.ios.client_secret_expires"),
         ("kiosk: { tiles: [ios] }\n" + application, "kiosk.tiles"),
     ])
     func `a mistake is named by its key`(yaml: String, key: String) throws {
