@@ -10,6 +10,18 @@ import { leaveForSignOut } from "./return-trip.js";
 
 const claimsWithCopy = (claims) => element("div", "", claimsTable(claims), element("p", "buttons", copyJSON(claims)));
 
+/** Why the account may sign in, and where its groups and app roles came from. */
+function admission({ rule, groups, roles, portal_role: role }, isPortal) {
+  const listed = (names) => names.join(", ") || t("portal.admission.nothing");
+  return facts([
+    [t("portal.admission.rule"), t(`portal.admission.rule.${rule.kind}`, { value: rule.value ?? "" })],
+    [t("portal.admission.groups_from"), t(`portal.admission.source.${groups.source ?? "none"}`, { count: groups.count ?? "" })],
+    [t("portal.admission.groups"), listed(groups.named)],
+    [t("portal.admission.roles"), listed(roles)],
+    ...(isPortal ? [[t("portal.admission.portal_role"), role ? t(`portal.admission.portal_role.${role}`) : t("portal.admission.nothing")]] : []),
+  ]);
+}
+
 export async function view({ application, account, mode, reload }) {
   const { id } = application;
   await loadClaims();
@@ -26,6 +38,8 @@ export async function view({ application, account, mode, reload }) {
     ]),
     element("p", "buttons", copyButton(t("portal.copy_id"), () => account.id), signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
     box,
+    element("h3", "", t("portal.admission.title")),
+    await get(`/api/${id}/admission`).then((answer) => admission(answer, application.page === "portal"), (failure) => explained(failure)),
     element("h3", "", t("panel.claims")),
     await get(`/api/${id}/claims`).then(claimsWithCopy, (failure) => explained(failure)),
   ];

@@ -126,7 +126,7 @@ extension Endpoints {
             rounds: CheckRounds(
                 AuthorityCheck(client: parts.client, now: parts.clocks.wall), now: parts.clocks.wall),
             credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
-            audit: parts.audit)
+            audit: parts.audit, access: PortalAccess(configuration: configuration))
         server = ServerEndpoints(
             configuration: configuration, languages: parts.languages, cookie: parts.cookie)
         demo = DemoEndpoints(

@@ -35,7 +35,7 @@ import Testing
         let account = Account(
             id: "id", app: "ios",
             identity: AccountIdentity(username: "u", environment: "e", issuer: "i", subject: "s"),
-            idTokenClaims: "{}", needsInteraction: nil, interactionClaims: nil, current: true,
+            idTokenClaims: "{}", annotation: nil, needsInteraction: nil, interactionClaims: nil, current: true,
             signedInAt: Date(milliseconds: 0))
         let snapshot = Snapshot(
             session: Session(

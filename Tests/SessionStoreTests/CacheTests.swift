@@ -12,7 +12,8 @@ import Testing
         let account = Account(
             id: "id", app: "ios",
             identity: AccountIdentity(username: "v\(version)", environment: "e", issuer: "i", subject: "s"),
-            idTokenClaims: String(repeating: "x", count: bytes), needsInteraction: nil, interactionClaims: nil,
+            idTokenClaims: String(repeating: "x", count: bytes), annotation: nil, needsInteraction: nil,
+            interactionClaims: nil,
             current: true, signedInAt: Date(milliseconds: 0))
         return Snapshot(
             session: Session(

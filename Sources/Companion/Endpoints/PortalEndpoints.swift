@@ -20,6 +20,35 @@ struct PortalEndpoints: Sendable {
     let recent: RecentSignIns
     let languages: Languages
     let audit: AuditLog
+    let access: PortalAccess
+
+    /// Explains why the account may sign in to the application, where its groups and app roles came from, and which
+    /// role it has at the portal.
+    func admission(_ asking: SignedIn) -> Response {
+        let (application, account) = (asking.application, asking.account)
+        let membership = account.membership
+        let match = application.allowed.isEmpty ? nil : account.match(application.allowed)
+        let rule: (kind: String, value: String?) =
+            switch match {
+            case .user: ("user", nil)
+            case .role(let role): ("role", role)
+            case .group(let group): ("group", group)
+            case .unknown: ("unknown", nil)
+            // An account that no entry names is signed out before it gets here.
+            case nil, .no:
+                (application.registration.allowedTenants.isEmpty ? "authority" : "tenant", account.identity.tenantID)
+            }
+        return .json([
+            "rule": .members(["kind": .string(rule.kind), "value": .text(rule.value)]),
+            "groups": .members([
+                "source": .orNull(membership.source?.rawValue),
+                "named": .list(membership.groups.intersection(application.namedGroups).sorted()),
+                "count": membership.source == .token ? .integer(membership.groups.count) : nil,
+            ]),
+            "roles": .list(membership.roles.sorted()),
+            "portal_role": .orNull(access.role(of: asking)?.rawValue),
+        ])
+    }
 
     /// Checks now everything that a sign-in needs, for each application.
     func health(_ call: Call, _ asking: SignedIn) async throws -> Response {

@@ -29,15 +29,31 @@ struct PortalAccess: Sendable {
                     + "The operator can name those who may see them in allowed_users or allowed_tenants."
             )
         }
-        // If no users are listed, the accounts of the allowed tenants are operators. The authority's own tenant alone
-        // is not enough.
-        let tenants = application.registration.allowedTenants
-        guard
-            !application.allowedUsers.isEmpty || tenants.isEmpty
-                || asking.account.identity.tenantID.map({ tenants.contains($0.lowercased()) }) ?? false
-        else {
+        guard let own = self.role(of: asking) else {
             throw Problem(
                 .accessDenied, "This account is not allowed to use this application. Ask the operator.")
         }
+        guard own >= role else {
+            throw Problem(.accessDenied, "Your role at this portal is reader. Only its operators may do this.")
+        }
+    }
+
+    /// Returns the role of an account; nil if it has none.
+    func role(of asking: SignedIn) -> PortalRole? {
+        let (application, account) = (asking.application, asking.account)
+        guard application.page == .portal,
+            application.admitsOperators(at: configuration.publicURL, mode: configuration.deviceMode)
+        else { return nil }
+        if let operators = application.operators {
+            if account.match(operators).isNamed { return .operator }
+            return account.match(application.readers).isNamed ? .reader : nil
+        }
+        // If no accounts are listed, those of the allowed tenants are operators. The authority's own tenant alone is
+        // not enough.
+        let tenants = application.registration.allowedTenants
+        let isListed =
+            !application.allowed.isEmpty || tenants.isEmpty
+            || account.identity.tenantID.map({ tenants.contains($0.lowercased()) }) ?? false
+        return isListed ? .operator : nil
     }
 }

@@ -25,6 +25,7 @@ extension Route {
         Route("/api/{app}/accounts", .ourPages, .read(.visit { $0.accounts.all($1) })),
         Route("/api/{app}/accounts/{id}", .ourPages, .delete(.visit { try await $0.accounts.remove($1) })),
         Route("/api/{app}/claims", .ourPages, .read(.signedIn { try $0.accounts.claims($2) })),
+        Route("/api/{app}/admission", .ourPages, .read(.signedIn { $0.portal.admission($2) })),
         Route("/api/{app}/token", .ourPages, .post(.visit { try await $0.tokens.token($1) })),
         Route("/api/{app}/me", .ourPages, .read(.signedIn { try await $0.tokens.me($2) })),
         Route("/api/{app}/me/photo", .ourPages, .read(.signedIn { try await $0.tokens.photo($2) })),

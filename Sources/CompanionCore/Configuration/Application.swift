@@ -30,8 +30,12 @@ package struct Application: Sendable {
     package var prompt: Prompt?
     /// Parameters that a sign-in may pass on to the provider.
     package var extraQueryParameters: [String]
-    /// The users who may sign in; empty admits everyone from the admitted tenants.
-    package var allowedUsers: [AllowedUser] = []
+    /// The accounts that may sign in; an empty list admits everyone from the admitted tenants.
+    package var allowed = AccountList()
+    /// The accounts that may operate a portal; nil leaves it to ``allowed`` and the allowed tenants.
+    package var operators: AccountList?
+    /// The accounts that may see what a portal's operators see, and change nothing.
+    package var readers = AccountList()
     /// The client secret's expiry date, if the operator has configured it. The platform does not reveal it.
     package var clientSecretExpires: Date?
 
@@ -96,11 +100,21 @@ package struct Application: Sendable {
         return isOwn ? authority : (try? authority.withTenant(tenant)) ?? authority
     }
 
+    /// The groups that rules name.
+    package var namedGroups: Set<String> {
+        allowed.groups.union(operators?.groups ?? []).union(readers.groups)
+    }
+
+    /// The address of Graph's `/me`, if that is the application's API. Its access tokens are then for Graph.
+    package var graphMe: Endpoint? {
+        api.flatMap { GraphProfile.isServed(at: $0, with: authority) ? $0 : nil }
+    }
+
     /// Whether accounts that may sign in here may see other people's sessions. This takes a portal whose operator has
     /// listed the users or tenants. The authority alone does not count, because it says who may sign in, and not who
     /// operates the server. On a private machine no list is needed, since there are no other people.
     package func admitsOperators(at publicURL: PublicURL, mode: DeviceMode) -> Bool {
-        let isRestricted = !allowedUsers.isEmpty || !registration.allowedTenants.isEmpty
+        let isRestricted = operators != nil || !allowed.isEmpty || !registration.allowedTenants.isEmpty
         let isOwnMachine = mode == .private && Loopback.contains(publicURL.host)
         return page == .portal && (isRestricted || isOwnMachine)
     }

@@ -18,7 +18,14 @@ extension ConfigurationReading {
         let settings = ApplicationSettings(id, reading: &self)
         let credential = credential(of: id, settings, publicURL: publicURL)
         let (authority, userFlows) = authorities(of: id, settings)
-        let allowedUsers = authority.map { listedUsers(of: id, settings, at: $0) } ?? []
+        let allowed = accounts("apps.\(id).allowed_", settings.allowed, settings, at: authority)
+        let operators = accounts("apps.\(id).operators.", settings.operators, settings, at: authority)
+        let readers = accounts("apps.\(id).readers.", settings.readers, settings, at: authority)
+        if !operators.isEmpty || !readers.isEmpty, settings.page != .portal {
+            mistakes.add("apps.\(id).\(operators.isEmpty ? "readers" : "operators")", "belongs to the page portal")
+        } else if operators.isEmpty, !readers.isEmpty {
+            mistakes.add("apps.\(id).readers", "needs operators beside it; without that list everyone here is one")
+        }
         guard mistakes.all.count == before, let page = settings.page, let clientID = settings.clientID, let authority
         else { return nil }
         var application = Application(
@@ -32,22 +39,40 @@ extension ConfigurationReading {
                 clientCapabilities: settings.kind == .workforce ? ["cp1"] : []),
             credential: credential, api: settings.api, prompt: settings.prompt,
             extraQueryParameters: settings.extraQueryParameters)
-        application.allowedUsers = allowedUsers
+        application.allowed = allowed
+        application.operators = operators.isEmpty ? nil : operators
+        application.readers = readers
         application.clientSecretExpires = settings.clientSecretExpires
         return application
     }
 
-    private mutating func listedUsers(
-        of id: String, _ settings: ApplicationSettings, at authority: Authority
-    ) -> [AllowedUser] {
-        settings.allowedUsers.flatMap { user in
+    /// Reads a list of accounts.
+    ///
+    /// - Parameter key: the beginning of the three settings' keys.
+    private mutating func accounts(
+        _ key: String, _ texts: ApplicationSettings.AccountTexts, _ settings: ApplicationSettings,
+        at authority: Authority?
+    ) -> AccountList {
+        guard let authority else { return AccountList() }
+        let users = texts.users.flatMap { user in
             do throws(AllowedUser.Mistake) {
                 return try AllowedUser.entries(user, at: authority, listed: settings.allowedTenants)
             } catch {
-                mistakes.add("apps.\(id).allowed_users", "has “\(user)”, which \(error.reason)")
+                mistakes.add("\(key)users", "has “\(user)”, which \(error.reason)")
                 return []
             }
         }
+        for (name, entries) in [("groups", texts.groups), ("roles", texts.roles)] where !entries.isEmpty {
+            // B2C's tokens have neither claim.
+            if settings.kind == .b2c { mistakes.add(key + name, "has no effect: Azure AD B2C has no \(name)") }
+        }
+        if settings.kind != .oidc {
+            for group in texts.groups where UUID(uuidString: group) == nil {
+                mistakes.add("\(key)groups", "has “\(group)”; copy the “Object ID” from the group's page")
+            }
+        }
+        return AccountList(
+            users: users, groups: Set(texts.groups.map { $0.lowercased() }), roles: Set(texts.roles))
     }
 
     private mutating func authorities(

@@ -217,12 +217,18 @@ struct ApplicationSettings {
     let clientSecretExpires: Date?
     let authority: String?
     let policies: [Application.UserFlow: String]
-    let allowedTenants, allowedUsers: [String]
+    let allowedTenants: [String]
+    let allowed, operators, readers: AccountTexts
     let redirectURI: RedirectURI
     let scopes: [String]
     let api: Endpoint?
     let prompt: Prompt?
     let extraQueryParameters: [String]
+
+    /// The texts of a list of accounts.
+    struct AccountTexts {
+        let users, groups, roles: [String]
+    }
 
     /// The redirect URI: one for all applications, or one for this application alone.
     enum RedirectURI: String, CaseIterable { case shared, own }
@@ -274,9 +280,36 @@ struct ApplicationSettings {
         allowedTenants = keys.value(
             "\(app).allowed_tenants", .tenants, default: [],
             "Tenants that may sign in, in addition to the authority's own; with common or organizations, only these.")
-        allowedUsers = keys.value(
-            "\(app).allowed_users", .texts("object IDs, tenant ID/object ID, or usernames"), default: [],
-            "The users of these tenants who may sign in. Default: all.")
+        allowed = AccountTexts(
+            users: keys.value(
+                "\(app).allowed_users", .texts("object IDs, tenant ID/object ID, or usernames"), default: [],
+                "The users of these tenants who may sign in. Default: all, unless groups or app roles are listed."),
+            groups: keys.value(
+                "\(app).allowed_groups", .texts("object IDs"), default: [],
+                "Groups whose members may sign in, also indirect ones. The ID token must have the groups claim."),
+            roles: keys.value(
+                "\(app).allowed_roles", .texts("values of app roles"), default: [],
+                "App roles of the registration whose holders may sign in."))
+        operators = AccountTexts(
+            users: keys.value(
+                "\(app).operators.users", .texts("as allowed_users"), default: [],
+                "The users who may operate this portal. Default for operators: all in the allowed lists and tenants."),
+            groups: keys.value(
+                "\(app).operators.groups", .texts("object IDs"), default: [],
+                "Groups whose members may operate this portal."),
+            roles: keys.value(
+                "\(app).operators.roles", .texts("values of app roles"), default: [],
+                "App roles whose holders may operate this portal."))
+        readers = AccountTexts(
+            users: keys.value(
+                "\(app).readers.users", .texts("as allowed_users"), default: [],
+                "The users who may see what this portal's operators see, and change nothing. Needs operators."),
+            groups: keys.value(
+                "\(app).readers.groups", .texts("object IDs"), default: [],
+                "Groups whose members may see it."),
+            roles: keys.value(
+                "\(app).readers.roles", .texts("values of app roles"), default: [],
+                "App roles whose holders may see it."))
         redirectURI = keys.value(
             "\(app).redirect_uri", .choice, default: .shared,
             "The redirect URI: one for all applications, or /auth/\(id)/callback for this one, which companion check recommends if providers could be mixed up."

@@ -20,6 +20,7 @@ package struct Problem: Error, Sendable {
         case providerRejectedRequest = "provider_rejected_request"
         case providerMetadataInvalid = "provider_metadata_invalid"
         case accessDenied = "access_denied"
+        case membershipUnknown = "membership_unknown"
         case apiUnavailable = "api_unavailable"
         case throttled
         case sessionExpired = "session_expired"
@@ -39,7 +40,8 @@ package struct Problem: Error, Sendable {
         /// if the request was correct and the person can try again there.
         package var isSaidByPage: Bool {
             switch self {
-            case .providerUnavailable, .providerRejectedClient, .providerRejectedRequest, .providerMetadataInvalid,
+            case .providerUnavailable, .membershipUnknown, .providerRejectedClient, .providerRejectedRequest,
+                .providerMetadataInvalid,
                 .throttled, .sessionExpired, .signInLoop, .serverError:
                 true
             default: false
@@ -107,7 +109,7 @@ package struct Problem: Error, Sendable {
         case .methodNotAllowed: .methodNotAllowed
         case .throttled, .signInLoop: .tooManyRequests
         case .providerRejectedClient, .providerRejectedRequest, .providerMetadataInvalid, .apiUnavailable: .badGateway
-        case .providerUnavailable, .storageUnavailable: .serviceUnavailable
+        case .providerUnavailable, .membershipUnknown, .storageUnavailable: .serviceUnavailable
         case .serverError: .internalServerError
         }
     }
@@ -134,6 +136,7 @@ package struct Problem: Error, Sendable {
         case .providerRejectedRequest: "The identity provider does not accept the request"
         case .providerMetadataInvalid: "The identity provider's published settings do not match"
         case .accessDenied: "This account may not sign in"
+        case .membershipUnknown: "We cannot tell right now whether this account may sign in"
         case .apiUnavailable: "The API cannot be reached"
         case .throttled: "Too many requests"
         case .sessionExpired: "Your session has ended"

@@ -2,11 +2,12 @@ package import CompanionCore
 import Foundation
 package import OpenIDConnect
 package import SessionStore
+import WebFormats
 import Synchronization
 
 /// Decides which accounts may sign in to an application and stay signed in. Admitted are the tenants of its authority
-/// and those that the operator lists; within these, `allowed_users` may restrict the accounts. The check compares
-/// validated or stored values, never those from a request (security law 7).
+/// and those that the operator lists; within these, the accounts may be restricted to users, groups and app roles. The
+/// check compares validated or stored values, never those from a request (security law 7).
 package final class Admission: Sendable {
     private let applications: [String: Application]
     private let directory: ProviderDirectory
@@ -50,27 +51,53 @@ package final class Admission: Sendable {
         return refused
     }
 
-    /// Checks an account against the operator's list of users. The tenant was checked with the ID token.
+    /// Checks an account against the operator's lists. The tenant was checked with the ID token.
     ///
+    /// - Parameter groups: Graph's answer about the account's groups, if the ID token has too many.
     /// - Throws: ``Problem`` `access_denied` if the account is not listed.
-    package func check(_ claims: IDTokenClaims, _ application: Application) throws(Problem) {
-        let account = AllowedUser.Claims(
-            tenantID: claims.tenantID, objectID: claims.objectID, subject: claims.subject,
-            preferredUsername: { claims.preferredUsername })
-        guard application.allowedUsers.isEmpty || application.allowedUsers.contains(where: { $0.names(account) }) else {
-            throw Problem(
-                .accessDenied, "This account is not allowed to use this application. Ask the operator.")
+    package func check(_ claims: IDTokenClaims, _ groups: GroupAnswer?, _ application: Application) throws(Problem) {
+        guard !application.allowed.isEmpty else { return }
+        let match = application.allowed.match(
+            AllowedUser.Claims(claims),
+            Membership(claims: JSONValue(parsing: claims.json.utf8)?.object ?? [:], groups))
+        guard !match.isNamed else { return }
+        throw Admission.refusal(by: application.allowed)
+    }
+
+    /// Returns the refusal of an account that no rule names. It says which kinds of rules there are, and not whom they
+    /// name.
+    private static func refusal(by rules: AccountList) -> Problem {
+        let lists = [
+            ("allowed_users", rules.users.isEmpty), ("allowed_groups", rules.groups.isEmpty),
+            ("allowed_roles", rules.roles.isEmpty),
+        ]
+        let reason = "no entry of \(lists.filter { !$0.1 }.map(\.0).joined(separator: ", ")) names the account"
+        return switch (rules.groups.isEmpty, rules.roles.isEmpty) {
+        case (false, false):
+            Problem(
+                .accessDenied,
+                "This application admits members of certain groups and holders of certain app roles. This account is neither. Ask the operator.",
+                reason: reason)
+        case (false, true):
+            Problem(
+                .accessDenied,
+                "This application admits members of certain groups, and this account is in none of them. Ask the operator.",
+                reason: reason)
+        case (true, false):
+            Problem(
+                .accessDenied,
+                "This application admits holders of certain app roles, and this account has none of them. Ask the operator.",
+                reason: reason)
+        case (true, true):
+            Problem(
+                .accessDenied, "This account is not allowed to use this application. Ask the operator.", reason: reason)
         }
     }
 
+    /// Whether the lists admit an account. It stays while its groups are not known: a list may name a group about which
+    /// Graph was not asked when the account signed in.
     private func allows(_ account: Account, _ application: Application) -> Bool {
-        guard !application.allowedUsers.isEmpty else { return true }
-        let identity = account.identity
-        // The stored username is not used, because it may have been an e-mail address or a name.
-        let claims = AllowedUser.Claims(
-            tenantID: identity.tenantID, objectID: identity.objectID, subject: identity.subject,
-            preferredUsername: { account.claims["preferred_username"]?.string })
-        return application.allowedUsers.contains { $0.names(claims) }
+        application.allowed.isEmpty || account.match(application.allowed) != .no
     }
 
     // MARK: Tenants
@@ -95,4 +122,26 @@ package final class Admission: Sendable {
         tenants.withLock { $0[application.id] = admitted }
         return admitted
     }
+}
+
+extension AllowedUser.Claims {
+    fileprivate init(_ claims: IDTokenClaims) {
+        self.init(
+            tenantID: claims.tenantID, objectID: claims.objectID, subject: claims.subject,
+            preferredUsername: { claims.preferredUsername })
+    }
+}
+
+extension Account {
+    /// Returns whether and why a list names the account.
+    package func match(_ list: AccountList) -> AccountList.Match {
+        // The stored username is not used, because it may have been an e-mail address or a name.
+        let claims = AllowedUser.Claims(
+            tenantID: identity.tenantID, objectID: identity.objectID, subject: identity.subject,
+            preferredUsername: { self.claims["preferred_username"]?.string })
+        return list.match(claims, membership)
+    }
+
+    /// The groups and app roles of the account.
+    package var membership: Membership { Membership(claims: claims, annotation.flatMap(GroupAnswer.init)) }
 }

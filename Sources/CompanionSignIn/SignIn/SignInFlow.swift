@@ -31,6 +31,7 @@ package final class SignInFlow: Sendable {
     private let providers: Providers
     private let admission: Admission
     private let journal: SignInJournal
+    private let groupLookup: GroupLookup
     private let callbacks = SingleFlight<Arrival, Outcome>()
     /// On a shared device, sign-ins that began before the server's start are not accepted.
     private let earliestBeginning: Date
@@ -46,6 +47,7 @@ package final class SignInFlow: Sendable {
         self.providers = providers
         self.admission = admission
         self.journal = journal
+        groupLookup = GroupLookup(provider: providers.client)
         earliestBeginning = configuration.deviceMode == .shared ? store.currentTime : .distantPast
         adminConsent = AdminConsent(
             publicURL: publicURL, store: store, providers: providers, admission: admission, journal: journal)
@@ -201,9 +203,26 @@ package final class SignInFlow: Sendable {
         let signedIn = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
         completion.journey.account = store.pseudonym(
             ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
-        try admission.check(signedIn.idTokenClaims, application)
+        let groups = try await groups(of: signedIn, application)
         try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.clocks.wall())
-        return try await keep(signedIn, of: flow, at: metadata, completion)
+        return try await keep(signedIn, groups, of: flow, at: metadata, completion)
+    }
+
+    /// Checks that the account is admitted, and returns Graph's answer about its groups if one was needed. Without an
+    /// answer, the account may still be admitted by another rule.
+    private func groups(of signedIn: SignedInTokens, _ application: Application) async throws -> GroupAnswer? {
+        let claims = signedIn.idTokenClaims
+        do throws(Problem) {
+            let answer = try await groupLookup.answer(
+                for: claims, accessToken: signedIn.tokens.accessToken, application)
+            try admission.check(claims, answer, application)
+            return answer
+        } catch {
+            guard error.code == .membershipUnknown, (try? admission.check(claims, nil, application)) != nil else {
+                throw error
+            }
+            return nil
+        }
     }
 
     private func redeem(
@@ -235,15 +254,18 @@ package final class SignInFlow: Sendable {
 
     /// Stores the result of the flow, and reports success only after that.
     private func keep(
-        _ signedIn: SignedInTokens, of flow: Application.UserFlow, at metadata: ProviderMetadata,
+        _ signedIn: SignedInTokens, _ groups: GroupAnswer?, of flow: Application.UserFlow,
+        at metadata: ProviderMetadata,
         _ completion: Completion
     ) async throws -> Outcome {
         let (attempt, application, journey) = (completion.attempt, completion.application, completion.journey)
         switch flow {
         case .signIn:
             let person = await userInfo(signedIn, at: metadata)
+            var account = NewAccount(signedIn, person, at: metadata.authority)
+            account.annotation = groups?.text
             let sessionID = try await store.completeSignIn(
-                attempt, account: NewAccount(signedIn, person, at: metadata.authority),
+                attempt, account: account,
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
             if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
             await journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)

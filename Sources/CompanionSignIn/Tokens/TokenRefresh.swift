@@ -28,6 +28,7 @@ final class TokenRefresh: Sendable {
     private let forced: ForcedRefreshLimit
     private let refused: RefusedRefreshes
     private let unsaved: UnsavedRefreshes
+    private let groups: GroupLookup
 
     init(
         publicURL: PublicURL, store: SessionStore, providers: Providers, unsaved: UnsavedRefreshes,
@@ -42,6 +43,7 @@ final class TokenRefresh: Sendable {
         forced = ForcedRefreshLimit(now: providers.clocks.steady)
         refused = RefusedRefreshes(now: providers.clocks.steady)
         self.unsaved = unsaved
+        groups = GroupLookup(provider: providers.client)
     }
 
     /// Returns a token. It checks the store again first, because another refresh may have ended since the caller's
@@ -196,7 +198,24 @@ final class TokenRefresh: Sendable {
                 try forced.take(ForcedRefreshLimit.Account(app: application.id, id: account.id))
             }
         ) { try await request.tokens(from: $0, directory: directory) }
-        return NewTokens(refreshed, requestedScopes: wish.scopes, tenant: wish.target.tenant)
+        var tokens = NewTokens(refreshed, requestedScopes: wish.scopes, tenant: wish.target.tenant)
+        tokens.annotation = await annotation(of: refreshed, wish)
+        return tokens
+    }
+
+    /// Returns Graph's answer about the groups of a renewed ID token. If Graph has none now, the stored answer stays,
+    /// because a session does not end for that.
+    private func annotation(of refreshed: RefreshedTokens, _ wish: Wish) async -> String? {
+        let (application, account) = (wish.asking.application, wish.asking.account)
+        // A token for another tenant or other scopes may be for another API, which must not see it.
+        guard wish.target.isOwn(of: application), let claims = refreshed.idTokenClaims else {
+            return account.annotation
+        }
+        do throws(Problem) {
+            return try await groups.answer(for: claims, accessToken: refreshed.tokens.accessToken, application)?.text
+        } catch {
+            return account.annotation
+        }
     }
 
     // MARK: Failures

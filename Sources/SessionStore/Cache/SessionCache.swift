@@ -15,7 +15,9 @@ struct Snapshot: Sendable {
         var bytes = 512
         for account in session.accounts {
             // The response derived from it takes about a third of this.
-            bytes += 768 + account.idTokenClaims.utf8.count + 2 * account.identity.username.utf8.count
+            bytes +=
+                768 + account.idTokenClaims.utf8.count + (account.annotation?.utf8.count ?? 0) + 2
+                * account.identity.username.utf8.count
         }
         return tokens.reduce(bytes) { $0 + $1.cost }
     }

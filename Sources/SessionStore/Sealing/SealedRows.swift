@@ -16,9 +16,10 @@ extension Sealer {
     }
 
     private func open(_ row: AccountRow) throws(StoreError) -> Account {
-        Account(
-            id: row.key.id, app: row.key.app, identity: row.identity,
-            idTokenClaims: try open(row.claims, for: .claims(row.key)), needsInteraction: row.needsInteraction,
+        let claims = AnnotatedClaims(stored: try open(row.claims, for: .claims(row.key)))
+        return Account(
+            id: row.key.id, app: row.key.app, identity: row.identity, idTokenClaims: claims.json,
+            annotation: claims.annotation, needsInteraction: row.needsInteraction,
             interactionClaims: row.interactionClaims, current: row.isCurrent,
             signedInAt: Date(milliseconds: row.signedInAt))
     }
@@ -38,7 +39,9 @@ extension Sealer {
     func seal(_ account: NewAccount, as key: AccountKey, now: Int64) throws(StoreError) -> AccountRow {
         AccountRow(
             key: key, identity: account.identity, isCurrent: true, needsInteraction: nil, interactionClaims: nil,
-            signedInAt: now, claims: try seal(account.idTokenClaims, for: .claims(key)))
+            signedInAt: now,
+            claims: try seal(
+                AnnotatedClaims(json: account.idTokenClaims, annotation: account.annotation).stored, for: .claims(key)))
     }
 
     /// Seals a token response that comes with a sign-in.
@@ -59,7 +62,8 @@ extension Sealer {
         if claims == nil { tokens.idToken = nil }
         var sealed = try seal(tokens, of: account)
         guard let claims else { return sealed }
-        sealed.claims = try seal(claims, for: .claims(account))
+        sealed.claims = try seal(
+            AnnotatedClaims(json: claims, annotation: tokens.annotation).stored, for: .claims(account))
         sealed.username = tokens.username
         sealed.name = tokens.name
         return sealed
@@ -76,4 +80,29 @@ extension Sealer {
             refreshAt: tokens.refreshOn?.milliseconds,
             token: try seal(accessToken, for: .accessToken(account, tenant: tenant, scopes: requested)))
     }
+}
+
+/// The claims of an ID token, and the text that the application has added to them, in one sealed value.
+private struct AnnotatedClaims {
+    /// The record separator, which no JSON text contains (RFC 8259 section 2, RFC 7464).
+    private static let separator: UInt8 = 0x1E
+
+    let json: String
+    let annotation: String?
+
+    init(json: String, annotation: String?) {
+        self.json = json
+        self.annotation = annotation
+    }
+
+    init(stored: String) {
+        guard let end = stored.utf8.firstIndex(of: Self.separator) else {
+            (json, annotation) = (stored, nil)
+            return
+        }
+        json = String(stored[..<end])
+        annotation = String(stored[stored.utf8.index(after: end)...])
+    }
+
+    var stored: String { annotation.map { "\(json)\u{1E}\($0)" } ?? json }
 }

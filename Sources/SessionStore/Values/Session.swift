@@ -94,6 +94,8 @@ public struct Account: Sendable, Redacted {
     public let identity: AccountIdentity
     /// The JSON text of the validated ID token's claims. It is stored sealed, because it includes the nonce.
     public let idTokenClaims: String
+    /// A text of the application that belongs to these claims; nil if there is none. It is stored sealed with them.
+    public let annotation: String?
     /// The reason for which the provider wants the person to sign in again; nil if it does not.
     public let needsInteraction: String?
     /// The claims challenge that the next sign-in must carry, if the provider sent one.

@@ -9,6 +9,8 @@ public struct NewAccount: Sendable, Redacted {
     public var identity: AccountIdentity
     /// The ID token's claims as JSON text. They are stored sealed.
     public var idTokenClaims: String
+    /// A text of the application that belongs to these claims. It is stored sealed with them.
+    public var annotation: String?
 
     /// Creates an account.
     public init(id: String, identity: AccountIdentity, idTokenClaims: String) {
@@ -39,6 +41,8 @@ public struct NewTokens: Sendable, Redacted {
     public var refreshToken: String?
     /// The claims of a renewed ID token as JSON text; nil keeps the stored ones.
     public var idTokenClaims: String?
+    /// The text of the application that belongs to the renewed claims, and replaces the stored one.
+    public var annotation: String?
     /// The username from the renewed claims (`preferred_username`).
     public var username: String?
     /// The display name from the renewed claims.

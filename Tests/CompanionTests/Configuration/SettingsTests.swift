@@ -32,6 +32,8 @@ import Testing
         let certificate = [
             "apps.ios.certificate_file": "{folder}/certificate.pem", "apps.ios.private_key_file": "{folder}/key.pem",
         ]
+        let portal = ["apps.ios.page": "portal"]
+        let operated = ["apps.ios.page": "portal", "apps.ios.operators.roles": "Operator"]
         let tls = ["tls.certificate_file": "/a.pem", "tls.private_key_file": "/a.key"]
         return [
             "tls.certificate_file": ("/b.pem", tls), "tls.private_key_file": ("/b.key", tls),
@@ -81,6 +83,14 @@ import Testing
             "apps.ios.policies.reset_password": ("b2c_1_reset", b2c),
             "apps.ios.allowed_tenants": ("11111111-2222-4333-8444-555555555555", [:]),
             "apps.ios.allowed_users": ("11111111-2222-4333-8444-555555555555", [:]),
+            "apps.ios.allowed_groups": ("11111111-2222-4333-8444-555555555555", [:]),
+            "apps.ios.allowed_roles": ("Tester", [:]),
+            "apps.ios.operators.users": ("11111111-2222-4333-8444-555555555555", portal),
+            "apps.ios.operators.groups": ("11111111-2222-4333-8444-555555555555", portal),
+            "apps.ios.operators.roles": ("Operator", portal),
+            "apps.ios.readers.users": ("11111111-2222-4333-8444-555555555555", operated),
+            "apps.ios.readers.groups": ("11111111-2222-4333-8444-555555555555", operated),
+            "apps.ios.readers.roles": ("Reader", operated),
             "apps.ios.redirect_uri": ("own", [:]), "apps.ios.scopes": ("mail.read", [:]),
             "apps.ios.api": ("https://api.example", [:]), "apps.ios.prompt": ("login", [:]),
             "apps.ios.extra_query_parameters": ("slice", [:]),

@@ -140,7 +140,7 @@ import WebFormats
     @Test func `an operator listed by object id is still one after signing in`() async throws {
         try await Site.run(configured: { configuration in
             configuration.applications[1].page = .portal
-            configuration.applications[1].allowedUsers = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")]
+            configuration.applications[1].allowed.users = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")]
         }) { site in
             let visitor = Visitor(site)
             let callback = try await visitor.signIn(app: "macos")

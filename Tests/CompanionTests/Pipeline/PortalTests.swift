@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `an attempt names its account by the session's own id for as long as the session has it`() async throws {
-        try await Self.run(configured: { $0.applications[2].allowedUsers = [.username("megan@contoso.example")] }) {
+        try await Self.run(configured: { $0.applications[2].allowed.users = [.username("megan@contoso.example")] }) {
             _, visitor in
             try await visitor.signIn(app: "ios")
             try await visitor.signIn(app: "macos")
@@ -154,7 +154,7 @@ import Testing
         try await Self.run(configured: { configuration in
             // Contoso's administrators alone give these names.
             configuration.applications[1].authority = configuration.applications[2].authority
-            configuration.applications[1].allowedUsers = [.username("MEGAN@contoso.example")]
+            configuration.applications[1].allowed.users = [.username("MEGAN@contoso.example")]
         }) { _, visitor in
             let refused = try await visitor.signIn(app: "macos")
             #expect(try #require(refused.location).hasPrefix("/macos?sign_in_error=access_denied"))
@@ -182,7 +182,7 @@ import Testing
             registration: ClientRegistration(
                 clientID: "a", redirectURI: publicURL.redirectURI, scopes: [],
                 allowedTenants: tenants), credential: .fixed(.publicClient), api: nil)
-        application.allowedUsers = users.map(AllowedUser.subject)
+        application.allowed.users = users.map(AllowedUser.subject)
         #expect(application.admitsOperators(at: publicURL, mode: mode) == admits)
         application.page = .ios
         #expect(!application.admitsOperators(at: publicURL, mode: mode))

@@ -198,7 +198,7 @@ import Testing
         try await run("contoso.example") { site, visitor in
             if let claims { try await site.control(#"{"id_token_claims": \#(claims)}"#) }
             #expect(try await visitor.signIn().location == "/ios", "while nobody is named")
-            try await site.restart { $0.applications[0].allowedUsers = [entry] }
+            try await site.restart { $0.applications[0].allowed.users = [entry] }
             let me = try await visitor.api(.get, "/api/ios/me")
             #expect(me.status == (isAllowed ? 200 : 401), "\(row): \(me.text)")
             let again = try await Visitor(site).signIn()
@@ -273,8 +273,8 @@ import Testing
             return code
         }
         #expect(try await status { _ in } == "access_denied", "the authority alone names no operator")
-        #expect(try await status { $0.allowedUsers = [.object(id: Self.adele)] } == "200")
-        #expect(try await status { $0.allowedUsers = [.username("adele@contoso.example")] } == "200")
+        #expect(try await status { $0.allowed.users = [.object(id: Self.adele)] } == "200")
+        #expect(try await status { $0.allowed.users = [.username("adele@contoso.example")] } == "200")
         func listing(_ tenant: String) -> (inout Application) -> Void {
             { application in
                 application.registration = ClientRegistration(

@@ -164,7 +164,7 @@ import Testing
 
     @Test(
         arguments: [
-            { $0.applications[1].allowedUsers = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")] },
+            { $0.applications[1].allowed.users = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")] },
             { (configuration: inout CompanionConfiguration) in
                 let portal = configuration.applications[1]
                 configuration.applications[1].registration = ClientRegistration(
@@ -176,7 +176,7 @@ import Testing
     func `a user who was taken off the list is no operator any more`(
         change: @Sendable (inout CompanionConfiguration) -> Void
     ) async throws {
-        try await Site.runAudited(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
+        try await Site.runAudited(configured: { $0.applications[1].allowed.users = [.object(id: Self.meganID)] }) {
             site, megan, audit in
             let (person, key) = try await other(site, audit)
             try await megan.signIn(app: "macos", username: Self.megan)

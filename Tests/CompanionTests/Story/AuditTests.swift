@@ -58,7 +58,7 @@ import WebFormats
     }
 
     @Test func `a refused sign-in is logged with its code, and with the person where they are known`() async throws {
-        try await Site.runAudited(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
+        try await Site.runAudited(configured: { $0.applications[1].allowed.users = [.object(id: Self.meganID)] }) {
             site, visitor, audit in
             try await visitor.signIn(app: "ios", consent: "cancel")
             try await visitor.signIn(app: "ios")

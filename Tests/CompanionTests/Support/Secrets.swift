@@ -18,6 +18,8 @@ final class TenantTraffic: Sendable {
 
     private let kept = Mutex<[Exchange]>([])
     var all: [Exchange] { kept.withLock { $0 } }
+    /// The path of each request.
+    var paths: [String] { all.map(\.request.head.path) }
 
     func note(_ request: Request, _ response: Response) {
         kept.withLock { $0.append(Exchange(request: request, response: response)) }
