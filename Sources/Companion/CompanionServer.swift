@@ -21,6 +21,7 @@ package final class CompanionServer: Sendable {
     private let redirectServer: HTTPServer?
     private let certificate: ServedCertificate?
     private let lag: EventLoopLag
+    private let notifier: FindingNotifier?
     private let workers: WorkerGroup
     private let isShared: Bool
     private let drain: Duration
@@ -83,6 +84,7 @@ package final class CompanionServer: Sendable {
         (store, memory, tokens) = (parts.store, parts.memory, parts.tokens)
         (client, monitoring, certificate) = (parts.client, parts.monitoring, parts.certificate)
         lag = EventLoopLag(metrics: parts.metrics)
+        notifier = parts.notifier
         for key in configuration.withoutEffect {
             logger.notice("\(key) has no effect any more. Remove it from the configuration.")
         }
@@ -90,7 +92,7 @@ package final class CompanionServer: Sendable {
 
         let pipeline = Pipeline(
             configuration: configuration, pages: pages, endpoints: Endpoints(parts), sessions: parts.sessions,
-            cookie: parts.cookie, limits: parts.limits)
+            cookie: parts.cookie, limits: parts.limits, now: parts.clocks.wall)
         let (metrics, log) = (parts.metrics, RequestLog(logger, isWanted: configuration.logRequests))
         var serving = ServerConfiguration(configuration, parts.limits) { summary in
             metrics.request(summary)
@@ -129,6 +131,7 @@ package final class CompanionServer: Sendable {
             let port = try await server.start(inheriting: sockets)
             certificate?.watch()
             lag.start(on: workers)
+            notifier?.start()
             compression.start(pages)
             return port
         } catch {
@@ -153,6 +156,7 @@ package final class CompanionServer: Sendable {
         }
         compression.stop()
         lag.stop()
+        notifier?.stop()
         certificate?.stopWatching()
         let end = ContinuousClock.now + grace
         tokens.stop()

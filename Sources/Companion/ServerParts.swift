@@ -40,6 +40,8 @@ struct ServerParts: Sendable {
     let limits: RequestLimits
     let tokens: TokenAcquisition
     let signOut: SignOutFlow
+    let rounds: CheckRounds
+    let notifier: FindingNotifier?
 
     /// - Parameters:
     ///   - languages: the languages of the pages.
@@ -98,6 +100,12 @@ struct ServerParts: Sendable {
         tokens = TokenAcquisition(
             publicURL: configuration.publicURL, store: store, providers: providers, admission: admission,
             reportingTo: (timeline, metrics, logger))
+        let rounds = CheckRounds(AuthorityCheck(client: client, now: now), now: now)
+        self.rounds = rounds
+        let client = client
+        notifier = configuration.notify.map {
+            FindingNotifier($0, applications: applications, rounds: rounds, client: client, logger: logger, now: now)
+        }
         signOut = SignOutFlow(
             configuration: configuration, store: store, providers: providers, timeline: timeline, memory: memory,
             audit: audit, logger: logger)
@@ -123,8 +131,7 @@ extension Endpoints {
         story = StoryEndpoints(memory: parts.memory, languages: parts.languages)
         portal = PortalEndpoints(
             configuration: configuration, store: store, memory: parts.memory,
-            rounds: CheckRounds(
-                AuthorityCheck(client: parts.client, now: parts.clocks.wall), now: parts.clocks.wall),
+            rounds: parts.rounds,
             credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
             audit: parts.audit, access: PortalAccess(configuration: configuration))
         server = ServerEndpoints(

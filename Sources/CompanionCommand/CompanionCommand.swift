@@ -12,7 +12,7 @@ struct CompanionCommand: AsyncParsableCommand {
         version: "companion \(companionVersion)",
         subcommands: [
             Serve.self, Demo.self, TenantCommand.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
-            Health.self, KioskPolicyCommand.self, Native.self,
+            Health.self, Tokens.self, KioskPolicyCommand.self, Native.self,
         ],
         defaultSubcommand: Serve.self)
 }

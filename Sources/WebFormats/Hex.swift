@@ -27,4 +27,11 @@ public enum Hex {
         }
         return String(decoding: digits, as: UTF8.self)
     }
+
+    /// Returns the bytes of pairs of digits; nil if there is another character, or one digit too many.
+    public static func decode(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.compactMap(value)
+        guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
 }

@@ -185,15 +185,20 @@ package struct AuthorityCheck: Sendable {
         let remedy = application.credential.renewal
         let day = date.formatted(.iso8601.year().month().day())
         let left = date.timeIntervalSince(now())
+        func add(_ finding: CheckFinding) {
+            var finding = finding
+            finding.expires = date
+            report.add(finding)
+        }
         if left <= 0 {
-            report.add(
+            add(
                 .mistake(
                     "credential", "The secret or certificate expired on \(day). Replace it now.", why: why,
                     remedy: remedy
                 ))
         } else if left < AuthorityCheck.expiryWarning {
             let days = Int(left / 86_400)
-            report.add(
+            add(
                 .advice(
                     "credential",
                     days == 1
@@ -201,7 +206,7 @@ package struct AuthorityCheck: Sendable {
                         : "The secret or certificate expires on \(day), in \(days) days. Replace it.",
                     why: why, remedy: remedy))
         } else {
-            report.add(.good("credential", "The secret or certificate is valid until \(day)."))
+            add(.good("credential", "The secret or certificate is valid until \(day)."))
         }
     }
 }

@@ -1,6 +1,7 @@
 import CompanionCore
-import CompanionSignIn
+package import Foundation
 package import Languages
+import WebFormats
 
 /// One result of `companion check` or of a portal's health page.
 package struct CheckFinding: Sendable, Encodable, Equatable {
@@ -26,6 +27,8 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
     package var authority: String?
     /// The one of several things that the finding is about, such as a secret's name; nil if there is only one.
     package var item: String?
+    /// The time when the credential or token of the finding expires; nil if it is about something else.
+    package var expires: Date?
     /// The finding itself.
     package let what: Message
     /// The reason why it matters; nil if the severity is good or unknown.
@@ -61,6 +64,15 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
         CheckFinding(subject: subject, severity: .mistake, what: what, why: why, remedy: remedy)
     }
 
+    /// The finding as `companion check --json` prints it.
+    var json: JSONValue {
+        .members([
+            "subject": .string(subject), "severity": .string(severity.rawValue), "application": .text(application),
+            "authority": .text(authority), "item": .text(item), "what": .string(what.english), "why": .text(why),
+            "remedy": .text(remedy), "expires": expires.map { .string($0.formatted(.iso8601)) },
+        ])
+    }
+
     /// Returns this finding for one application.
     func of(_ application: Application, authority: String? = nil) -> CheckFinding {
         var finding = self
@@ -76,6 +88,7 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
         finding.application = application
         finding.authority = authority
         finding.item = item
+        finding.expires = expires
         return finding
     }
 

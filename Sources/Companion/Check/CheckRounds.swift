@@ -29,6 +29,8 @@ actor CheckRounds {
     private let check: AuthorityCheck
     private let now: @Sendable () -> Date
     private var last: [String: Last] = [:]
+    /// The changes of all rounds since they were last taken; nil if no one takes them.
+    private var kept: [Change]?
 
     /// - Parameters:
     ///   - check: checks an application at its authorities.
@@ -41,6 +43,15 @@ actor CheckRounds {
     /// The time of an application's last round; nil if there was none since the server started.
     func lastRound(of application: String) -> Date? { last[application]?.at }
 
+    /// Keeps the changes of all rounds from now on.
+    func keepChanges() { kept = kept ?? [] }
+
+    /// Returns the changes of all rounds since the last call.
+    func takeChanges() -> [Change] {
+        defer { if kept != nil { kept = [] } }
+        return kept ?? []
+    }
+
     /// Checks these applications now.
     func run(_ applications: [Application]) async -> Round {
         let reports = await check.run(applications)
@@ -52,6 +63,7 @@ actor CheckRounds {
             if let before = last[application.id]?.problems { changes += Self.changes(from: before, to: problems) }
             last[application.id] = Last(at: at, problems: problems)
         }
+        kept?.append(contentsOf: changes)
         return Round(at: at, reports: reports, changes: changes)
     }
 

@@ -7,9 +7,40 @@ import WebFormats
 /// Finds problems in a configuration that is valid.
 struct ConfigurationFindings {
     let configuration: CompanionConfiguration
+    /// The wall clock's time.
+    let now: Date
 
     /// The findings that concern the whole installation.
-    var general: [CheckFinding] { proxies + address + audit + withoutEffect }
+    var general: [CheckFinding] { proxies + address + audit + withoutEffect + apiTokens }
+
+    /// Tokens of programs that expire soon, or have expired.
+    private var apiTokens: [CheckFinding] {
+        configuration.apiTokens.map { token in
+            let why = "From then on the server refuses the program's requests."
+            let remedy =
+                "Make a new one with `companion tokens new --name \(token.name)`, give it to the program, and replace the entry in api_tokens."
+            var finding: CheckFinding
+            if let expires = token.expires {
+                let (day, left) = (expires.formatted(.iso8601.year().month().day()), expires.timeIntervalSince(now))
+                if left <= 0 {
+                    finding = .mistake(
+                        "api_token", "The token \(token.name) expired on \(day).", why: why, remedy: remedy)
+                } else if left < AuthorityCheck.expiryWarning {
+                    finding = .advice(
+                        "api_token", "The token \(token.name) expires on \(day).", why: why, remedy: remedy)
+                } else {
+                    finding = .good("api_token", "The token \(token.name) is valid until \(day).")
+                }
+            } else {
+                finding = .advice(
+                    "api_token", "The token \(token.name) never expires.", why: "Someone who copies it keeps access.",
+                    remedy: remedy)
+            }
+            finding.item = token.name
+            finding.expires = token.expires
+            return finding
+        }
+    }
 
     private var withoutEffect: [CheckFinding] {
         configuration.withoutEffect.map { key in

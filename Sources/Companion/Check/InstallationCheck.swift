@@ -33,7 +33,7 @@ package struct InstallationCheck: Sendable {
 
     /// Runs all checks. This takes as long as the slowest provider, and reads the whole database.
     package func run(_ configuration: CompanionConfiguration) async -> CheckReport {
-        let configured = ConfigurationFindings(configuration: configuration)
+        let configured = ConfigurationFindings(configuration: configuration, now: now())
         let registrations = configuration.applications.map(configured.registration)
         async let reports = AuthorityCheck(client: client, now: now).run(configuration.applications)
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)

@@ -51,7 +51,7 @@ struct PortalEndpoints: Sendable {
     }
 
     /// Checks now everything that a sign-in needs, for each application.
-    func health(_ call: Call, _ asking: SignedIn) async throws -> Response {
+    func health(_ call: Call, _ asking: PortalOperator) async throws -> Response {
         let language = languages.language(of: call.request.head)
         let reports = await rounds.run(configuration.applications).reports
         return .json([
@@ -76,13 +76,36 @@ struct PortalEndpoints: Sendable {
         ])
     }
 
+    private struct CheckBody: Decodable {
+        var applications: [String]?
+    }
+
+    /// Checks applications for a program: all, or those that it names. The answer has the report of `companion check`
+    /// about them, and the changes since their last round.
+    func check(_ call: Call, _ asking: PortalOperator) async throws -> Response {
+        let body: CheckBody = try call.body()
+        let chosen = configuration.applications.filter { body.applications?.contains($0.id) ?? true }
+        guard chosen.count == body.applications?.count ?? chosen.count else {
+            throw Problem(.badRequest, "“applications” must be names of configured applications, each once.")
+        }
+        let round = await rounds.run(chosen)
+        let report = CheckReport(round.reports.flatMap(\.findings))
+        return .json([
+            "ok": .bool(report.ok), "checked_at": .string(Timeline.text(round.at)),
+            "findings": .array(report.findings.map(\.json)),
+            "changes": .array(
+                round.changes.map { ["change": .string($0.kind.rawValue), "finding": $0.finding.json] }),
+        ])
+    }
+
     private static let sessionsPerPage = 50
 
-    func sessions(_ call: Call, _ asking: SignedIn) async throws -> Response {
+    func sessions(_ call: Call, _ asking: PortalOperator) async throws -> Response {
         let after = call.field("after")
         guard after == nil || after.flatMap(SessionKey.init) != nil else {
             throw Problem(.badRequest, "“after” must be the key of a session.")
         }
+        let own: SessionKey? = if case .person(let asking) = asking { asking.session.key } else { nil }
         let page = try await store.list(after: after.flatMap(SessionKey.init), limit: Self.sessionsPerPage)
         return .json([
             "sessions": .array(
@@ -92,7 +115,7 @@ struct PortalEndpoints: Sendable {
                         "last_seen": .string(Timeline.text(session.lastSeenAt)),
                         "accounts": .array(
                             session.accounts.map { ["app": .string($0.app), "username": .string($0.username)] }),
-                        "current": .bool(session.key == asking.session.key),
+                        "current": .bool(session.key == own),
                     ]
                 }),
             "next": .orNull(page.count == Self.sessionsPerPage ? page.last?.key.description : nil),
@@ -100,21 +123,28 @@ struct PortalEndpoints: Sendable {
     }
 
     /// Ends all sessions of a person.
-    func endSession(_ call: Call, _ asking: SignedIn) async throws -> Response {
+    func endSession(_ call: Call, _ asking: PortalOperator) async throws -> Response {
         let key = call.id.flatMap(SessionKey.init)
         var more: [String: String] = [:]
-        // The caller's own session ends only with a sign-out.
-        if key != asking.session.key {
-            more["auth_time"] = try requireRecentSignIn(asking).rawValue
+        switch asking {
+        case .person(let asking):
+            // The caller's own session ends only with a sign-out.
+            if key != asking.session.key {
+                more["auth_time"] = try requireRecentSignIn(asking).rawValue
+            }
+        case .program(let token): more["by"] = "token \(token.name)"
         }
         guard let key, try await store.revoke(key) else {
             throw Problem(.notFound, "This session no longer exists.")
         }
         await memory.forget(key)
         more["ended_session"] = key.description
+        var (account, session): (Pseudonym?, SessionKey?) = (nil, nil)
+        if case .person(let asking) = asking {
+            (account, session) = (store.pseudonym(of: asking.account), asking.session.key)
+        }
         audit.write(
-            .sessionEndedByOperator, application: asking.application.id, account: store.pseudonym(of: asking.account),
-            session: asking.session.key, more: more)
+            .sessionEndedByOperator, application: call.application?.id, account: account, session: session, more: more)
         return .noStore(.noContent)
     }
 

@@ -18,6 +18,8 @@ struct Call: Sendable {
     /// The session, if memory or a direct read on this thread has it; nil if it has not been looked up, or if the
     /// store is too slow to answer at once.
     let session: LookedUpSession?
+    /// The program's token; nil if the request is a browser's.
+    let program: APIToken?
     /// Whether the request comes from this machine itself, and may see monitoring data.
     let mayMonitor: Bool
     /// The context for the log line.

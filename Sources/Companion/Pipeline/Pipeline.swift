@@ -23,6 +23,7 @@ final class Pipeline: Responder {
     private let cookie: SessionCookie
     private let limits: RequestLimits
     private let portal: PortalAccess
+    private let programs: ProgramAccess
     private let monitoring: MonitoringAccess
     private let hasKiosk: Bool
     /// Other names of this host under which cookies do not work, such as `127.0.0.1` if the public URL says
@@ -31,7 +32,7 @@ final class Pipeline: Responder {
 
     init(
         configuration: CompanionConfiguration, pages: Pages, endpoints: Endpoints, sessions: SessionLookup,
-        cookie: SessionCookie, limits: RequestLimits
+        cookie: SessionCookie, limits: RequestLimits, now: @escaping @Sendable () -> Date
     ) {
         publicURL = configuration.publicURL
         fronts = configuration.publicURL.isSecure ? configuration.trustedProxies : []
@@ -42,6 +43,7 @@ final class Pipeline: Responder {
         self.cookie = cookie
         self.limits = limits
         portal = PortalAccess(configuration: configuration)
+        programs = ProgramAccess(configuration: configuration, limits: limits, now: now)
         monitoring = MonitoringAccess(configuration: configuration)
         hasKiosk = configuration.applications.contains { $0.page == .kiosk }
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
@@ -90,27 +92,34 @@ final class Pipeline: Responder {
         let head = request.head
         guard let match else { throw missing(publicURL.ownPath(head.path)) }
         let route = match.route
+        mark.number = match.number
+        let program: APIToken? =
+            if let scope = route.programScope(of: head) {
+                try programs.token(for: scope, head, from: request.peer)
+            } else {
+                nil
+            }
         var mayMonitor = false
-        if case .monitoring(let isRequired) = route.caller {
+        if case .monitoring(let isRequired) = route.caller, program == nil {
             mayMonitor = monitoring.allows(head, from: request.peer)
             guard mayMonitor || !isRequired else { throw Pipeline.nothingHere }
         }
-        mark.number = match.number
         guard let source = route.source(for: head.method) else {
             throw Problem(.methodNotAllowed, "This address accepts \(route.allow).")
         }
         if case .navigation = route.caller, loopbackAliases.contains(head.host) { return .response(canonical(head)) }
-        try check(route.caller, head)
+        if program == nil { try check(route.caller, head) }
         if let app = match.app, match.application == nil {
             throw Problem(.notFound, "No application is called “\(app.prefix(64))”.")
         }
         switch source {
         case .memory(let prepared): return .prepared(prepared(endpoints))
         case .handler(let handler, let prepared):
-            let cookie = cookie.id(in: head)
+            // A program's request is never also a session's.
+            let cookie = program == nil ? cookie.id(in: head) : nil
             let call = Call(
                 request: request, match: match, cookie: cookie, session: prepared == nil ? nil : sessions.now(cookie),
-                mayMonitor: mayMonitor, context: context)
+                program: program, mayMonitor: mayMonitor, context: context)
             if let response = prepared?(endpoints, call) { return .prepared(response) }
             return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
                 var call = call
@@ -158,6 +167,12 @@ final class Pipeline: Responder {
     private func dispatch(_ call: Call, _ handler: Route.Handler) async throws -> Response {
         let limit = call.match.route.limit
         if case .call(let answer) = handler, limit == nil { return try await answer(endpoints, call) }
+        if case .operating(_, let answer) = handler, let program = call.program {
+            guard let application = call.application, application.page == .portal else {
+                throw Problem(.notFound, "This application is not a portal.")
+            }
+            return try await answer(endpoints, call, .program(program))
+        }
         let session = await sessions.session(call.cookie, known: call.session, for: call.context)
         if let limit { try limits.take(limit, of: session.signedIn, for: call) }
         func application() throws(Problem) -> Application {
@@ -180,7 +195,7 @@ final class Pipeline: Responder {
         case .operating(let role, let answer):
             let asking = try signedIn()
             try portal.require(role, asking)
-            return try await answer(endpoints, call, asking)
+            return try await answer(endpoints, call, .person(asking))
         }
     }
 
@@ -189,7 +204,7 @@ final class Pipeline: Responder {
     /// Checks that a request that changes something comes from our own pages (security law 4).
     private func check(_ caller: Route.Caller, _ head: RequestHead) throws(Problem) {
         switch caller {
-        case .anyone, .provider, .monitoring: break
+        case .anyone, .provider, .monitoring, .program: break
         case .navigation, .returning:
             if let destination = head[.secFetchDest], destination != "document" {
                 throw Problem(.crossSiteRequest, "You can't sign in inside another page. Open this in its own window.")

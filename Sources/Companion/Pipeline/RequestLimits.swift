@@ -82,6 +82,7 @@ final class RequestLimits: Sendable {
             .callbacks: Buckets(perMinute: limits.callbacksPerMinute, perBrowser: Self.callbacksOfBrowser),
             .forcedRefreshes: Buckets(perMinute: limits.forcedRefreshesPerMinute),
             .operatorRequests: Buckets(perMinute: limits.operatorRequestsPerMinute),
+            .programRequests: Buckets(perMinute: limits.programRequestsPerMinute),
         ].compactMapValues { $0 }
         self.marks = marks
         self.metrics = metrics
@@ -115,6 +116,19 @@ final class RequestLimits: Sendable {
         if let mark, limit == .callbacks { try take(.browser(mark.bytes), buckets.browsers) }
         try take(.network(address.network), buckets.networks)
         if let site = address.site { try take(.network(site), buckets.sites) }
+    }
+
+    /// Counts a program's request, always for its address: a cookie must not give a guesser a share of its own.
+    ///
+    /// - Throws: ``Problem`` `throttled` with the number of seconds to wait.
+    func takeOfProgram(_ head: RequestHead, from peer: PeerAddress) throws(Problem) {
+        guard let buckets = buckets[.programRequests] else { return }
+        let address = ClientAddress.of(head, from: peer, trusting: fronts)
+        guard !isExempt(address), let seconds = buckets.networks.take(.network(address.network), now: now()) else {
+            return
+        }
+        note(.programRequests, .network(address.network), nil)
+        throw Throttle.problem(retryAfter: seconds)
     }
 
     /// Returns the network that a call comes from, as far as it is known.

@@ -19,6 +19,8 @@ struct Route: Sendable {
         case returning
         /// Our own pages' scripts, and no other site.
         case ourPages
+        /// A program with a token of this scope, and no browser.
+        case program(APIToken.Scope)
         /// The identity provider: the request proves its sender, or contains values that only the provider knows.
         case provider
         /// Monitoring on this machine. If that is not required, anyone may ask, and gets a shorter response.
@@ -37,8 +39,8 @@ struct Route: Sendable {
         case visit(@Sendable (Endpoints, Visit) async throws -> Response)
         /// A signed-in account: the one that the query names, or the current one.
         case signedIn(@Sendable (Endpoints, Call, SignedIn) async throws -> Response)
-        /// A signed-in account that has this role at the portal, or a higher one.
-        case operating(PortalRole, @Sendable (Endpoints, Call, SignedIn) async throws -> Response)
+        /// A signed-in account that has this role at the portal, or a higher one; or a program.
+        case operating(PortalRole, @Sendable (Endpoints, Call, PortalOperator) async throws -> Response)
     }
 
     /// Returns a response from memory; nil if memory does not have it.
@@ -87,17 +89,34 @@ struct Route: Sendable {
     /// a path from a request.
     let pattern: String
     let caller: Caller
+    /// The scope of the tokens with which programs may call it too; a request with `Authorization` is a program's.
+    private let alternative: APIToken.Scope?
     /// The limit on the request rate; nil if there is none. Everything that writes, or contacts a provider on behalf
     /// of a client that may be unknown, needs one. Provider responses are counted by their handler, which can first
     /// check whether they belong to a sign-in.
     let limit: Limit?
     let actions: [Action]
 
-    init(_ pattern: String, _ caller: Caller, limit: Limit? = nil, _ actions: Action...) {
+    init(
+        _ pattern: String, _ caller: Caller, orProgram alternative: APIToken.Scope? = nil, limit: Limit? = nil,
+        _ actions: Action...
+    ) {
         self.pattern = pattern
         self.caller = caller
+        self.alternative = alternative
         self.limit = limit
         self.actions = actions
+    }
+
+    /// The scope of a program's token for this address; nil if programs may not call it.
+    var programScope: APIToken.Scope? {
+        if case .program(let scope) = caller { scope } else { alternative }
+    }
+
+    /// Returns the scope that a request needs; nil if it is not a program's.
+    func programScope(of head: RequestHead) -> APIToken.Scope? {
+        if case .program(let scope) = caller { return scope }
+        return head[.authorization] == nil ? nil : alternative
     }
 
     /// The supported methods, in the form of an `Allow` field.

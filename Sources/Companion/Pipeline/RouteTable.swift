@@ -38,10 +38,12 @@ extension Route {
             "/api/{app}/health", .ourPages, limit: .operatorRequests,
             .read(.operating(.reader) { try await $0.portal.health($1, $2) })),
         Route(
-            "/api/{app}/sessions", .ourPages, limit: .operatorRequests,
+            "/api/{app}/check", .program(.check), .post(.operating(.reader) { try await $0.portal.check($1, $2) })),
+        Route(
+            "/api/{app}/sessions", .ourPages, orProgram: .sessions, limit: .operatorRequests,
             .read(.operating(.reader) { try await $0.portal.sessions($1, $2) })),
         Route(
-            "/api/{app}/sessions/{key}", .ourPages, limit: .operatorRequests,
+            "/api/{app}/sessions/{key}", .ourPages, orProgram: .sessions, limit: .operatorRequests,
             .delete(.operating(.operator) { try await $0.portal.endSession($1, $2) })),
 
         // The server
@@ -67,7 +69,7 @@ extension Route {
                         ? await $0.monitoring.readinessInDetail(head) : await $0.monitoring.readiness(head)
                 })),
         Route(
-            "/metrics", .monitoring(isRequired: true),
+            "/metrics", .monitoring(isRequired: true), orProgram: .metrics,
             .read(.call { endpoints, _ in await endpoints.monitoring.metricsResponse() })),
     ]
 }

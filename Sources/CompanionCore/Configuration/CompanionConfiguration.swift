@@ -50,6 +50,12 @@ package struct CompanionConfiguration: Sendable {
     package var limits: Limits
     /// The applications, in their order on the home page.
     package var applications: [Application]
+    /// The APIs that the portal may call.
+    package var apis: [AllowedAPI]
+    /// The tokens of programs.
+    package var apiTokens: [APIToken]
+    /// The webhook for findings; nil if there is none.
+    package var notify: NotifySettings?
     /// The client secret of the demo's application at the demo tenant, for trying the tenant with another client; nil
     /// generates a random one.
     package var demoClientSecret: String?

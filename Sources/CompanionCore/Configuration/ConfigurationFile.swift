@@ -6,8 +6,14 @@ import Yams
 /// All values are kept as text whatever their YAML type, so that `client_id: 1234` in the file and `1234` in the
 /// environment mean the same.
 struct ConfigurationFile {
-    /// The names below `apps`, in the file's order.
-    private(set) var applications: [String] = []
+    /// The sections whose entries have names of the operator's choice.
+    enum Section: String, CaseIterable {
+        case apps, apis
+        case apiTokens = "api_tokens"
+    }
+
+    /// The names below each section, in the file's order.
+    private(set) var names: [Section: [String]] = [:]
     /// All keys that have a value, such as `session.idle_minutes`.
     private(set) var keys: [String] = []
     /// The values by key.
@@ -44,6 +50,35 @@ struct ConfigurationFile {
         }
     }
 
+    /// Adds a list of mappings, each with its name as one of the members.
+    private mutating func addNamed(_ entries: Node.Sequence, below key: String, mistakes: inout ConfigurationMistakes) {
+        for entry in entries {
+            guard case .mapping(var members) = entry, let name = members["name"]?.scalar?.string, !name.isEmpty else {
+                mistakes.add(key, "must be a list of entries that each have a name")
+                continue
+            }
+            members["name"] = nil
+            add(Node.Mapping([(Node(name), .mapping(members))]), below: [key], mistakes: &mistakes)
+        }
+    }
+
+    /// Adds a mapping of paths to scopes as a list of `path=scope`.
+    private mutating func addScopes(_ mapping: Node.Mapping, at key: String, mistakes: inout ConfigurationMistakes) {
+        var items: [String] = []
+        for (path, scopes) in mapping {
+            let texts =
+                scopes.sequence.map { $0.compactMap { $0.scalar?.string } }
+                ?? [scopes.scalar?.string].compactMap(\.self)
+            guard let path = path.scalar?.string, !texts.isEmpty else {
+                mistakes.add(key, "must be a mapping of paths to lists of scopes")
+                continue
+            }
+            items += texts.map { "\(path)=\($0)" }
+        }
+        keys.append(key)
+        values[key] = .list(items)
+    }
+
     private mutating func add(_ mapping: Node.Mapping, below path: [String], mistakes: inout ConfigurationMistakes) {
         for (keyNode, value) in mapping {
             guard let name = keyNode.scalar?.string else {
@@ -57,8 +92,14 @@ struct ConfigurationFile {
                     key, "has a dot in a name; nest the parts, for example session: { max_hours: 1 }")
                 continue
             }
-            if path == ["apps"] { applications.append(name) }
+            if path.count == 1, let section = path.first.flatMap(Section.init) {
+                names[section, default: []].append(name)
+            }
             switch value {
+            case .mapping(let inner) where path.first == Section.apis.rawValue && path.count == 2 && name == "scopes":
+                addScopes(inner, at: key, mistakes: &mistakes)
+            case .sequence(let entries) where path.isEmpty && name == Section.apiTokens.rawValue:
+                addNamed(entries, below: name, mistakes: &mistakes)
             case .mapping(let inner):
                 add(inner, below: keyPath, mistakes: &mistakes)
             case .sequence(let sequence):

@@ -22,9 +22,11 @@ extension CompanionConfiguration {
         return configuration
     }
 
-    /// All settings in the order of their table. Those of an application are listed for one named `ios`.
+    /// All settings in the order of their table. Those of an application are listed for one named `ios`, those of an API
+    /// for one named `graph`, and those of a token for one named `nightly`.
     package static let settings: [Setting] = {
-        var reading = ConfigurationReading(environment: ["COMPANION_APPS": "ios"])
+        var reading = ConfigurationReading(
+            environment: ["COMPANION_APPS": "ios", "COMPANION_APIS": "graph", "COMPANION_API_TOKENS": "nightly"])
         _ = reading.configuration(needsApplications: true)
         return reading.settings
     }()
@@ -42,11 +44,11 @@ package struct ConfigurationReading {
     private let environment: [String: String]
     private let file: ConfigurationFile
     private let folder: String
-    private let applications: [String]
+    private var applications: [String] { names(in: .apps) }
     private let fileMistakes: ConfigurationMistakes
 
     /// Variables that are not settings.
-    private static let (applicationsName, fileName) = ("COMPANION_APPS", "COMPANION_CONFIG")
+    private static let fileName = "COMPANION_CONFIG"
     /// Settings of earlier versions, which are still accepted in a file.
     private static let withoutEffect = ["limits.pending_sign_ins", "limits.pending_megabytes"]
 
@@ -57,8 +59,11 @@ package struct ConfigurationReading {
         file = path.map { ConfigurationFile(path: $0, mistakes: &fileMistakes) } ?? ConfigurationFile()
         self.fileMistakes = fileMistakes
         folder = path.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path } ?? "."
-        applications =
-            environment[Self.applicationsName].map(ConfigurationReading.items) ?? file.applications
+    }
+
+    /// Returns the names of a section's entries. A variable such as `COMPANION_APPS` takes precedence over the file.
+    func names(in section: ConfigurationFile.Section) -> [String] {
+        environment[Setting.environmentName(of: section.rawValue)].map(Self.items) ?? file.names[section] ?? []
     }
 
     /// Reads the whole configuration, and checks settings that depend on each other.
@@ -114,7 +119,7 @@ package struct ConfigurationReading {
         }
         let knownNames = Set(
             settings.map(\.environmentName) + Self.withoutEffect.map(Setting.environmentName)
-                + [Self.applicationsName, Self.fileName])
+                + ConfigurationFile.Section.allCases.map { Setting.environmentName(of: $0.rawValue) } + [Self.fileName])
         for name in environment.keys.sorted() where name.hasPrefix("COMPANION_") && !knownNames.contains(name) {
             all.add(name, "is not a setting; the README lists them")
         }

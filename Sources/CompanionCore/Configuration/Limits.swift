@@ -11,6 +11,8 @@ package struct Limits: Sendable, Equatable {
     package var forcedRefreshesPerMinute: Int
     /// Requests per minute to operations for a portal's operators only.
     package var operatorRequestsPerMinute: Int
+    /// Requests of programs per minute and address, with a right or a wrong token.
+    package var programRequestsPerMinute: Int
     /// Open connections at a time.
     package var connections: Int
     /// Networks to which no limit applies.

@@ -153,6 +153,9 @@ extension CompanionConfiguration {
             "development_ca", .one("folder", form: .path) { $0 },
             "The folder of the certificates with which `companion tenant` and `companion demo --https` serve this machine. Default: companion/development-ca in $XDG_DATA_HOME or ~/.local/share, or development-ca beside the database if there is no home."
         )
+        apis = keys.allowedAPIs()
+        apiTokens = keys.apiTokens()
+        notify = keys.notifySettings()
         authorityFile = nil
         demoControlURL = nil
         applications = []
@@ -195,6 +198,9 @@ extension Limits {
         operatorRequestsPerMinute = keys.value(
             "limits.operator_requests_per_minute", .limit, default: 120,
             "Requests per session and minute to operations for a portal's operators only.")
+        programRequestsPerMinute = keys.value(
+            "limits.program_requests_per_minute", .limit, default: 60,
+            "Requests per minute and address with a token of api_tokens, whether the token is right or wrong.")
         connections = keys.value(
             "limits.connections", .limit, default: 512,
             """

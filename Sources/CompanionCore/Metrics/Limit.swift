@@ -4,5 +4,6 @@ package enum Limit: String, Sendable, CaseIterable {
     case callbacks
     case forcedRefreshes = "forced_refreshes"
     case operatorRequests = "operator_requests"
+    case programRequests = "program_requests"
     case connections
 }

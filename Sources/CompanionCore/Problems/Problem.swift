@@ -31,6 +31,8 @@ package struct Problem: Error, Sendable {
         case storageUnavailable = "storage_unavailable"
         case badRequest = "bad_request"
         case crossSiteRequest = "cross_site_request"
+        case invalidToken = "invalid_token"
+        case insufficientScope = "insufficient_scope"
         case notFound = "not_found"
         case methodNotAllowed = "method_not_allowed"
         case signInLoop = "sign_in_loop"
@@ -100,11 +102,12 @@ package struct Problem: Error, Sendable {
 
     package var status: HTTPResponse.Status {
         switch code {
-        case .interactionRequired, .consentRequired, .adminConsentRequired, .sessionExpired: .unauthorized
+        case .interactionRequired, .consentRequired, .adminConsentRequired, .sessionExpired, .invalidToken:
+            .unauthorized
         case .cancelled, .passwordResetRequested, .otherAccount, .stateMismatch, .issuerMismatch, .nonceMismatch,
             .invalidIDToken, .badRequest:
             .badRequest
-        case .crossSiteRequest, .accessDenied: .forbidden
+        case .crossSiteRequest, .accessDenied, .insufficientScope: .forbidden
         case .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .throttled, .signInLoop: .tooManyRequests
@@ -145,6 +148,8 @@ package struct Problem: Error, Sendable {
         case .storageUnavailable: "The companion cannot store anything right now"
         case .badRequest: "The request is not valid"
         case .crossSiteRequest: "The request came from another site"
+        case .invalidToken: "The token is not valid"
+        case .insufficientScope: "The token is not for this"
         case .notFound: "Not found"
         case .methodNotAllowed: "Method not allowed"
         case .signInLoop: "Sign-in keeps starting over"
@@ -191,6 +196,10 @@ package struct Problem: Error, Sendable {
         var response = Response.json(
             document(in: language), status: status, contentType: "application/problem+json")
         if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
+        // RFC 6750 section 3.
+        if code == .invalidToken || code == .insufficientScope {
+            response.headerFields[.wwwAuthenticate] = "Bearer error=\"\(code.rawValue)\""
+        }
         response.endsConnection = endsConnection
         return response
     }

@@ -480,7 +480,7 @@ import Testing
     func `proxies that are trusted too widely are found`(range: String, severity: CheckFinding.Severity?) throws {
         var configuration = CompanionConfiguration(port: 8080)
         configuration.trustedProxies = [try #require(AddressRange(range))]
-        let findings = ConfigurationFindings(configuration: configuration).general
+        let findings = ConfigurationFindings(configuration: configuration, now: Date()).general
         #expect(findings.map(\.severity) == (severity.map { [$0] } ?? []))
     }
 
@@ -498,7 +498,7 @@ import Testing
         configuration.publicURL = try PublicURL(url)
         configuration.host = host
         configuration.trustedProxies = [proxy].compactMap { $0.flatMap(AddressRange.init) }
-        let findings = ConfigurationFindings(configuration: configuration).general
+        let findings = ConfigurationFindings(configuration: configuration, now: Date()).general
         #expect(findings.map(\.subject) == subjects)
         #expect(findings.allSatisfy { $0.severity == .advice })
     }
@@ -512,7 +512,7 @@ import Testing
         configuration.tls = TLSFiles(certificate: "a.pem", privateKey: "a.key")
         configuration.publicURL = try PublicURL(url)
         configuration.host = host
-        #expect(ConfigurationFindings(configuration: configuration).general.map(\.subject) == subjects)
+        #expect(ConfigurationFindings(configuration: configuration, now: Date()).general.map(\.subject) == subjects)
     }
 
     @Test(arguments: [
@@ -524,7 +524,7 @@ import Testing
     ) throws {
         var configuration = CompanionConfiguration(port: 8080)
         configuration.publicURL = try PublicURL(url)
-        let findings = ConfigurationFindings(configuration: configuration)
+        let findings = ConfigurationFindings(configuration: configuration, now: Date())
         #expect(findings.redirectURI(of: try Site.application(kind)).count == count)
     }
 
@@ -536,7 +536,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
         var application = try Site.application(.workforce)
         application.credential = .secretFile(file.path, method: nil)
-        let findings = ConfigurationFindings(configuration: CompanionConfiguration(port: 8080))
+        let findings = ConfigurationFindings(configuration: CompanionConfiguration(port: 8080), now: Date())
         #expect(findings.secrets(of: application).map(\.severity) == (severity.map { [$0] } ?? []))
     }
 

@@ -92,7 +92,7 @@ import WebFormats
                 clientID: "11111111-2222-4333-8444-555555555555", redirectURI: Provider.redirectURI,
                 scopes: ["user.read"]),
             credential: .fixed(.publicClient), api: nil)
-        let registration = ConfigurationFindings(configuration: CompanionConfiguration(port: 8080))
+        let registration = ConfigurationFindings(configuration: CompanionConfiguration(port: 8080), now: Date())
             .registration(of: application)
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: { Date() })
         let found = await RegistrationProbe(client: client, directory: directory).findings(

@@ -34,6 +34,13 @@ import Testing
         ]
         let portal = ["apps.ios.page": "portal"]
         let operated = ["apps.ios.page": "portal", "apps.ios.operators.roles": "Operator"]
+        let api = ["apis": "graph", "apis.graph.base": "https://a.example", "apis.graph.paths": "/me"]
+        let token = [
+            "api_tokens": "nightly", "api_tokens.nightly.sha256": String(repeating: "a", count: 64),
+            "api_tokens.nightly.scopes": "check",
+        ]
+        func key(_ letter: String) -> String { Data(String(repeating: letter, count: 32).utf8).base64EncodedString() }
+        let notify = ["notify.url": "https://a.example/hook", "notify.secret": "whsec_" + key("a")]
         let tls = ["tls.certificate_file": "/a.pem", "tls.private_key_file": "/a.key"]
         return [
             "tls.certificate_file": ("/b.pem", tls), "tls.private_key_file": ("/b.key", tls),
@@ -56,12 +63,22 @@ import Testing
             "trusted_proxies": ("10.0.3.7", [:]), "limits.sign_ins_per_minute": ("7", [:]),
             "limits.sign_in_burst": ("7", [:]), "limits.callbacks_per_minute": ("7", [:]),
             "limits.forced_refreshes_per_minute": ("7", [:]), "limits.operator_requests_per_minute": ("7", [:]),
+            "limits.program_requests_per_minute": ("7", [:]),
             "limits.connections": ("7", [:]), "limits.exempt": ("10.0.3.7", [:]), "limits.free_megabytes": ("7", [:]),
             "log_level": ("debug", [:]), "log_format": ("json", [:]), "log_requests": ("true", [:]),
             "audit_log_file": ("/audit.log", [:]), "metrics.listen": ("127.0.0.1:9464", [:]),
             "drain_seconds": ("7", [:]), "demo.client_secret": ("secret", [:]), "demo.control_token": ("token", [:]),
             "demo.host": ("0.0.0.0", [:]),
             "development_ca": ("/elsewhere", [:]),
+            "apis.graph.base": ("https://b.example", api), "apis.graph.paths": ("/users", api),
+            "apis.graph.scopes": ("/me=Mail.Read", api),
+            "api_tokens.nightly.sha256": (String(repeating: "b", count: 64), token),
+            "api_tokens.nightly.scopes": ("metrics", token), "api_tokens.nightly.expires": ("2027-01-31", token),
+            "notify.url": ("https://b.example/hook", notify), "notify.secret": ("whsec_" + key("c"), notify),
+            "notify.secret_file": (
+                "{folder}/webhook", ["notify.url": "https://a.example", "notify.secret_file": "{folder}/other-webhook"]
+            ),
+            "notify.every_hours": ("7", notify),
             "apps.ios.page": ("macos", ["apps.ios.title": "Ours"]), "apps.ios.title": ("Ours", [:]),
             "apps.ios.kind": (
                 "oidc",
@@ -109,6 +126,10 @@ import Testing
         try FileManager.default.copyItem(atPath: folder + "/certificate.pem", toPath: folder + "/other.pem")
         try FileManager.default.copyItem(atPath: folder + "/key.pem", toPath: folder + "/other-key.pem")
         try Data("secret".utf8).write(to: URL(fileURLWithPath: folder + "/secret"))
+        for (name, byte) in [("webhook", UInt8(7)), ("other-webhook", 8)] {
+            try Data("whsec_\(Data(repeating: byte, count: 32).base64EncodedString())".utf8).write(
+                to: URL(fileURLWithPath: folder + "/" + name))
+        }
         try #require(Data(base64Encoded: Self.logo)).write(to: URL(fileURLWithPath: folder + "/logo.png"))
         let missing = Set(Self.settings.map(\.key)).symmetricDifference(Self.others.keys)
         #expect(missing == [], "Each setting has a row of `others`, with a value that changes the configuration.")

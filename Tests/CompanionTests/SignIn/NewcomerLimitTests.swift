@@ -78,7 +78,7 @@ import WebFormats
         ])
         #expect(own.freeBytes == 0)
         #expect(own.withoutEffect == ["limits.pending_sign_ins", "limits.pending_megabytes"])
-        let findings = ConfigurationFindings(configuration: own).general
+        let findings = ConfigurationFindings(configuration: own, now: Date()).general
         #expect(findings.filter { $0.severity == .advice }.map(\.subject).suffix(2) == own.withoutEffect[...])
         let mistakes = try #require(throws: ConfigurationMistakes.self) {
             try read(["COMPANION_LIMITS_FREE_MEGABYTES": "9223372036854775807"])

@@ -23,7 +23,7 @@ import Foundation
     try hold(mistakes.all.allSatisfy { first.contains($0.reason) }, "The file's mistakes are reported")
 
     // Lists, paths (which are relative to the file), secrets and applications differ by design.
-    guard mistakes.all.isEmpty, file.applications.isEmpty else { return }
+    guard mistakes.all.isEmpty, file.names.isEmpty else { return }
     var environment: [String: String] = [:]
     for key in file.keys {
         guard case .text(let text) = file.values[key],

@@ -1,0 +1,88 @@
+import Crypto
+import Foundation
+import FoundationXML
+import Testing
+import WebFormats
+
+/// `companion check` and `companion tokens` as a pipeline uses them.
+@Suite(.timeLimit(.minutes(2))) struct CheckProcessTests {
+    private struct Result {
+        let status: Int32
+        let output: String
+    }
+
+    private static let binary = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appendingPathComponent("companion")
+
+    private func companion(_ arguments: [String], in folder: URL) throws -> Result {
+        let process = Process()
+        process.executableURL = Self.binary
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TZ": "UTC"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return Result(status: process.terminationStatus, output: text)
+    }
+
+    @Test func `the lines that are printed let the printed token in`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let made = try companion(
+            ["tokens", "new", "--name", "nightly", "--scope", "check", "--scope", "metrics", "--days", "20"], in: folder
+        )
+        #expect(made.status == 0, "\(made.output)")
+        let token = try #require(made.output.firstMatch(of: /companion_[A-Za-z0-9_-]{43}/)?.output)
+        let hash = Hex.encode(SHA256.hash(data: Data(token.utf8)))
+        #expect(made.output.contains("sha256: \(hash)") && made.output.contains("scopes: [check, metrics]"))
+        for wrong in [["--name", "Nightly", "--scope", "check"], ["--name", "n", "--scope", "everything"]] {
+            #expect(try companion(["tokens", "new"] + wrong, in: folder).status == 64)
+        }
+    }
+
+    @Test func `a job can tell errors from something that expires soon`() throws {
+        let port = Int.random(in: 20_000..<32_000)
+        let demo = try RunningTenant(
+            ["--port", String(port)], command: "demo", shell: "COMPANION_DEMO_CLIENT_SECRET=of-the-demo exec \"$@\"")
+        _ = try demo.printed(until: "http://localhost:\(port)")
+        let soon = Date().addingTimeInterval(20 * 86_400).formatted(.iso8601.year().month().day())
+        func check(_ arguments: String..., beside line: String = "", secret: String = "of-the-demo") throws -> Result {
+            let configuration = """
+                public_url: http://localhost:\(port)
+                \(line)
+                apps:
+                  ios:
+                    client_id: 5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10
+                    client_secret_file: secret
+                    authority: http://localhost:\(port + 1)/common
+                    api: http://localhost:\(port + 1)/v1.0/me
+                """
+            let file = demo.folder.appendingPathComponent("companion.yaml")
+            try Data(configuration.utf8).write(to: file)
+            let secretFile = demo.folder.appendingPathComponent("secret").path
+            _ = FileManager.default.createFile(
+                atPath: secretFile, contents: Data(secret.utf8), attributes: [.posixPermissions: 0o600])
+            return try companion(["check", "--config", file.path] + arguments, in: demo.folder)
+        }
+        let expiring =
+            "api_tokens: [{ name: nightly, sha256: \"\(String(repeating: "a", count: 64))\", scopes: [check], expires: \(soon) }]"
+        let good = try check("--fail-before", "30d")
+        #expect(good.status == 0, "\(good.output)")
+        #expect(try check(beside: expiring).status == 0)
+        #expect(try check("--fail-before", "10d", beside: expiring).status == 0)
+        let late = try check("--fail-before", "30d", "--junit", beside: expiring)
+        #expect(late.status == 3)
+        #expect(late.output.contains("<failure type=\"expiry\"") && late.output.contains("name=\"api_token nightly\""))
+        let wrong = try check("--fail-before", "30d", "--junit", beside: expiring, secret: "another <secret> & more")
+        #expect(wrong.status == 1 && wrong.output.contains("<failure type=\"mistake\""), "\(wrong.output)")
+        #expect(XMLParser(data: Data(wrong.output.utf8)).parse())
+        #expect(!wrong.output.contains("another"))
+        #expect(try check("--fail-before", "soon").status == 64)
+        #expect(try check("--json", "--junit").status == 64)
+    }
+}
