@@ -2,6 +2,7 @@
 
 import { fetchAPI } from "./api.js";
 import { element, t } from "./page.js";
+import { callForm } from "./portal-call.js";
 import { tree } from "./portal-json.js";
 import { button, copyButton, facts, folded, milliseconds, run, statusBox, table } from "./portal-parts.js";
 
@@ -37,7 +38,7 @@ function answer({ response: { headers, ok, status, statusText }, text, took }) {
   ];
 }
 
-export async function view({ application }) {
+export async function view({ application, apis }) {
   const box = statusBox();
   const result = element("div", "", element("p", "quiet", t("portal.not_called")));
   const press = (pressed) => run(pressed, box, async () => {
@@ -48,5 +49,5 @@ export async function view({ application }) {
       throw failure;
     }
   });
-  return [element("p", "buttons", button(t("portal.call_api"), press)), box, result];
+  return [element("p", "buttons", button(t("portal.call_api"), press)), box, result, ...callForm({ application, apis })];
 }

@@ -29,7 +29,7 @@ const who = document.getElementById("who");
 const outcome = document.getElementById("outcome");
 
 /** What the views are given. `account` is undefined until the server has said it, null when none is signed in. */
-const context = { apps: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
+const context = { apps: [], apis: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
 
 // MARK: The view
 
@@ -176,7 +176,7 @@ async function start() {
   const apps = known.apps.filter(({ page }) => page !== "kiosk" || mode === "shared");
   columns.hidden = apps.length === 0;
   if (columns.hidden) return say(t("portal.no_applications"));
-  Object.assign(context, { apps, mode, tokenDisplay });
+  Object.assign(context, { apps, mode, tokenDisplay, apis: known.apis ?? [] });
   if (mode === "shared") leaveNothing();
   if (own) document.title = `${own.title} · Companion`;
   const asked = query.get("app");

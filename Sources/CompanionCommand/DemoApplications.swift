@@ -9,6 +9,19 @@ enum DemoApplications {
     /// The client ID of the registration.
     static let clientID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
 
+    /// The tenant's Graph, as an API that the portal may call.
+    static func graph(of tenant: DemoTenant) -> AllowedAPI? {
+        let paths = ["/me", "/me/memberOf", "/me/messages", "/users", "/users/*", "/groups"].compactMap(
+            APIPathPattern.init)
+        let scopes = [
+            ("/me/messages", "Mail.Read"), ("/users", "User.ReadBasic.All"), ("/users/*", "User.ReadBasic.All"),
+            ("/groups", "Group.Read.All"),
+        ].compactMap { path, scope in APIPathPattern(path).map { ($0, [scope]) } }
+        return Endpoint(tenant.baseURL + "/v1.0").map {
+            AllowedAPI(name: "graph", base: $0, paths: paths, scopes: Dictionary(scopes) { one, _ in one })
+        }
+    }
+
     static func all(
         tenant: DemoTenant, secret: String, redirectURI: String, isShared: Bool
     ) throws -> [Application] {

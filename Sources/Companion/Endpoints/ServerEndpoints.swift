@@ -52,6 +52,9 @@ struct ServerEndpoints: Sendable {
             "demo": .bool(configuration.demoControlURL != nil), "mode": .string(configuration.deviceMode.rawValue),
             "token_display": .string(configuration.tokenDisplay.rawValue),
         ]
+        if configuration.deviceMode == .private {
+            answer["apis"] = .array(configuration.apis.map(Self.entry))
+        }
         answer["demo_control_url"] = .text(configuration.demoControlURL)
         return .object(answer)
     }
@@ -71,6 +74,15 @@ struct ServerEndpoints: Sendable {
         entry["signed_in_as"] = session?.currentAccount(for: application.id).map { .string($0.identity.username) }
         entry["prompt"] = application.prompt.map { .string($0.rawValue) }
         return .object(entry)
+    }
+
+    /// Returns an API that the portal may call.
+    private static func entry(_ api: AllowedAPI) -> JSONValue {
+        [
+            "name": .string(api.name), "base": .string(api.base.description),
+            "paths": .array(
+                api.paths.map { ["path": .string($0.description), "scopes": .list(api.scopes[$0] ?? [])] }),
+        ]
     }
 
     private static func device(_ configuration: CompanionConfiguration) -> JSONValue {

@@ -29,6 +29,7 @@ extension Route {
         Route("/api/{app}/token", .ourPages, .post(.visit { try await $0.tokens.token($1) })),
         Route("/api/{app}/me", .ourPages, .read(.signedIn { try await $0.tokens.me($2) })),
         Route("/api/{app}/me/photo", .ourPages, .read(.signedIn { try await $0.tokens.photo($2) })),
+        Route("/api/{app}/call", .ourPages, .read(.signedIn { try await $0.tokens.call($1, $2) })),
         Route("/api/{app}/events", .ourPages, .read(.visit { try await $0.story.events($1) })),
         Route("/api/{app}/sign-in-failure", .ourPages, .read(.visit { try await $0.story.failure($1) })),
         Route("/api/{app}/tokens", .ourPages, .read(.signedIn { try await $0.tokens.decoded($2) })),

@@ -8,7 +8,8 @@ import SessionStore
 import Synchronization
 import WebFormats
 
-/// Calls the application's API (Graph's `/me`, or UserInfo) with the account's access token and passes on the response.
+/// Calls the application's API (Graph's `/me`, or UserInfo), or one of the allowed APIs, with the account's access token and
+/// passes on the response.
 package struct APIProxy: Sendable {
     package let client: HTTPClient
     package let tokens: TokenAcquisition
@@ -38,6 +39,17 @@ package struct APIProxy: Sendable {
         prepared = PreparedCalls(client: client)
     }
 
+    /// One call.
+    private struct Call {
+        let url: Endpoint
+        /// The path by which pauses are kept, and the person in the answer is checked.
+        let path: String
+        /// The scopes of the token; nil stands for those of the application.
+        let scopes: [String]?
+        /// Whether the URL is one of few, so that its request is prepared once.
+        let isFixed: Bool
+    }
+
     /// Sends a GET request to the API or a path below it.
     ///
     /// - Parameters:
@@ -48,10 +60,32 @@ package struct APIProxy: Sendable {
     package func get(
         _ path: String = "", for asking: SignedIn
     ) async throws -> (answer: HTTPClientResponse, tokenTime: Duration) {
+        try await run(asking, path) {
+            Call(url: try await url(of: asking.application, path), path: path, scopes: nil, isFixed: true)
+        }
+    }
+
+    /// Sends a GET request to an address of an allowed API. Redirects are not followed.
+    ///
+    /// - Returns: the upstream's response, whatever its status, and the time taken for the token.
+    /// - Throws: ``Problem`` as ``get(_:for:)``; `consent_required` with a link to sign in if the person has not consented
+    ///   to the path's scopes.
+    package func get(
+        _ url: Endpoint, of api: AllowedAPI, at pattern: APIPathPattern, for asking: SignedIn
+    ) async throws -> (answer: HTTPClientResponse, tokenTime: Duration) {
+        let path = "\(api.name) \(pattern)"
+        return try await run(asking, path) { Call(url: url, path: path, scopes: api.scopes[pattern], isFixed: false) }
+    }
+
+    private func run(
+        _ asking: SignedIn, _ path: String, _ makeCall: () async throws -> Call
+    ) async throws -> (answer: HTTPClientResponse, tokenTime: Duration) {
         let (application, session) = (asking.application, asking.session.key)
         let start = ContinuousClock.now
+        var url: Endpoint?
         do {
-            let url = try await url(of: application, path)
+            let made = try await makeCall()
+            url = made.url
             let throttleKey = Throttle.Key(
                 app: application.id, account: asking.account.id, path: path,
                 session: throttle.isOfSession ? session : nil)
@@ -63,15 +97,15 @@ package struct APIProxy: Sendable {
                 throw error
             }
             defer { parallel.end(session) }
-            let (answer, tokenTime) = try await call(url, for: asking)
+            let (answer, tokenTime) = try await call(made, for: asking)
             let status = answer.status
             if [429, 503].contains(status.code) { throttle.note(throttleKey, retryAfter: retryAfter(answer)) }
-            if status.kind == .successful { try checkPerson(answer, path, asking) }
+            if status.kind == .successful, made.isFixed { try checkPerson(answer, path, asking) }
             timeline.record(
                 TimelineStep(
-                    "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)", at: url.description,
-                    since: start,
-                    correlationID: answer[.requestID]), of: session, app: application.id)
+                    "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)",
+                    at: made.url.description, since: start, correlationID: answer[.requestID]),
+                of: session, app: application.id)
             return (answer, tokenTime)
         } catch let error as NoToken {
             throw error.cause
@@ -79,7 +113,7 @@ package struct APIProxy: Sendable {
             let problem = Problem(any: error)
             timeline.record(
                 TimelineStep(
-                    "api", outcome: problem.code.rawValue, at: application.api?.appending(path: path).description,
+                    "api", outcome: problem.code.rawValue, at: url?.description,
                     since: start, correlationID: problem.correlationID), of: session, app: application.id)
             throw problem
         }
@@ -97,35 +131,36 @@ package struct APIProxy: Sendable {
 
     /// Makes the call, and a second one if a newer token may help.
     private func call(
-        _ url: Endpoint, for asking: SignedIn
+        _ call: Call, for asking: SignedIn
     ) async throws -> (HTTPClientResponse, tokenTime: Duration) {
         var tokenTime = Duration.zero
         func token(_ demand: TokenAcquisition.Demand) async throws -> StoredAccessToken {
             let start = ContinuousClock.now
             defer { tokenTime += start.duration(to: .now) }
             do {
-                return try await tokens.acquire(for: asking, demand: demand).token
+                return try await tokens.acquire(for: asking, scopes: call.scopes, demand: demand).token
             } catch {
                 throw NoToken(cause: error)
             }
         }
         let first = try await token(.fresh)
         let start = ContinuousClock.now
-        var answer = try await send(url, for: asking, token: first)
+        var answer = try await send(call, for: asking, token: first)
         var challenges = APIProxy.challenges(answer)
         if answer.status == .unauthorized {
             let claims = ClaimsRequest(challenges: challenges)
             timeline.record(
                 TimelineStep(
-                    "api", outcome: claims == nil ? "http_401" : "claims_challenge", at: url.description, since: start,
+                    "api", outcome: claims == nil ? "http_401" : "claims_challenge",
+                    at: call.url.description, since: start,
                     correlationID: answer[.requestID]), of: asking.session.key, app: asking.application.id)
             // The API may reject a token before it expires (continuous access evaluation). The call is repeated once,
             // with a token that the API has not seen and that satisfies the requested claims.
             let other = try await token(.insteadOf(first, claims: claims))
-            answer = try await send(url, for: asking, token: other)
+            answer = try await send(call, for: asking, token: other)
             challenges = APIProxy.challenges(answer)
             if answer.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
-                let target = asking.target()
+                let target = asking.target(scopes: call.scopes)
                 try await tokens.learn(claims, reason: .interactionRequired, for: target)
                 throw Problem(
                     .interactionRequired, "The API requires more than a silent renewal can provide. Sign in again.",
@@ -136,7 +171,9 @@ package struct APIProxy: Sendable {
             throw Problem(
                 .consentRequired, "The API requires additional permissions: \(missing.joined(separator: ", ")).",
                 action: tokens.signIn(
-                    asking, asking.target(scopes: asking.application.registration.scopes + missing), claims: nil))
+                    asking,
+                    asking.target(scopes: asking.application.registration.scopes + (call.scopes ?? []) + missing),
+                    claims: nil))
         }
         return (answer, tokenTime)
     }
@@ -168,9 +205,9 @@ package struct APIProxy: Sendable {
     }
 
     private func send(
-        _ url: Endpoint, for asking: SignedIn, token: StoredAccessToken
+        _ call: Call, for asking: SignedIn, token: StoredAccessToken
     ) async throws(HTTPClientError) -> HTTPClientResponse {
-        let request = try prepared.request(to: url)
+        let request = try prepared.request(to: call.url, isKept: call.isFixed)
         let (application, context) = (asking.application, RequestContext.current)
         let owner = RequestOwner(
             account: "\(application.id) \(asking.account.id)",
@@ -206,13 +243,13 @@ private final class PreparedCalls: Sendable {
         self.client = client
     }
 
-    func request(to url: Endpoint) throws(HTTPClientError) -> PreparedRequest {
+    func request(to url: Endpoint, isKept: Bool) throws(HTTPClientError) -> PreparedRequest {
         if let known = requests.withLock({ $0[url] }) { return known }
         var request = HTTPRequest(
             method: .get, scheme: url.scheme, authority: url.authority, path: url.pathAndQuery)
         request.headerFields[.accept] = "application/json, image/*;q=0.9"
         let made = try client.prepare(request)
-        requests.withLock { $0[url] = made }
+        if isKept { requests.withLock { $0[url] = made } }
         return made
     }
 }

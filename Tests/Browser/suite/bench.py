@@ -1,0 +1,111 @@
+"""The team's bench: who may, calls of other APIs, step-up, checks, cases."""
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+from .browser import ADELE
+from .portal import MEGAN, choose, open_portal, sign_in, tab, through_the_provider
+from .registry import registry
+from .server import Registrations
+
+tests, test = registry("bench")
+
+
+class Bench(Registrations):
+    """A portal whose operators and readers are named by app roles, at the tenant of another process."""
+
+    def __init__(self, usual, **portal):
+        super().__init__(usual, 3)
+        self.portal = portal
+
+    def applications(self):
+        apps = super().applications()
+        apps["portal"] |= self.portal
+        return apps
+
+
+def claims(browser, **claims):
+    browser.server.control(id_token_claims=claims)
+
+
+@test("the account's tab says which rule let the person in, and where groups and app roles came from")
+def admission(browser):
+    open_portal(browser)
+    sign_in(browser, "portal", ADELE)
+    shown = tab(browser, "account")
+    browser.wait("the rule", lambda: "Why you may sign in here" in shown.text)
+    assert "Everyone at the configured authority" in shown.text and "the ID token, which lists" in shown.text, shown.text
+    assert "Shop.Manage" in shown.text and "Operator" in shown.text, shown.text
+    browser.expect_accessible("bench admission")
+
+
+@test("a person whom no group lets in reads that there are groups, and a reader sees sessions and cannot end one")
+def groups_and_roles(browser):
+    group = "0d4c1e5a-8f0e-4bb1-93a5-0b6f6a2f7c11"
+    with browser.visiting(Bench(browser.server, allowed_groups=[group], operators={"roles": ["Operator"]}, readers={"roles": ["Reader"]})):
+        claims(browser, groups=["1e5d2f6b-9a1f-4cc2-84b6-1c7a7b3a8d22"])
+        open_portal(browser)
+        sign_in(browser, "portal", ADELE)
+        browser.wait("the refusal", lambda: "admits members of certain groups" in browser.one("#result").text)
+        assert group not in browser.one("#result").text
+        claims(browser, groups=[group], roles=["Reader"])
+        choose(browser, "app", "portal")
+        browser.one("#sign-in").click()
+        through_the_provider(browser, MEGAN)
+        shown = tab(browser, "account")
+        browser.wait("the rule", lambda: f"You are a member of the group {group}" in shown.text)
+        assert "Reader: sees health and sessions" in shown.text, shown.text
+        shown = tab(browser, "operator")
+        browser.wait("the sessions", lambda: MEGAN in shown.text)
+        assert not [button for button in browser.all("#operator button") if button.text == "End all sign-ins"], shown.text
+        browser.expect_accessible("bench reader")
+
+
+@test("while Graph is away a person with too many groups is not let in, and may try again")
+def too_many_groups(browser):
+    with browser.visiting(Bench(browser.server, allowed_groups=["0d4c1e5a-8f0e-4bb1-93a5-0b6f6a2f7c11"])):
+        claims(browser, groups=None, _claim_names={"groups": "src1"})
+        browser.server.control(graph_error={"status": 503, "body": {}, "times": 3})
+        open_portal(browser)
+        sign_in(browser, "portal", ADELE)
+        browser.wait("the refusal", lambda: "Microsoft Graph cannot be asked right now" in browser.one("#result").text)
+
+
+@test("another API of the list is called, its permission is granted on the way, and its pages follow")
+def calls(browser):
+    open_portal(browser)
+    sign_in(browser, "portal", ADELE)
+    shown = tab(browser, "api")
+    browser.wait("the form", lambda: browser.all("#call-path"))
+    path = Select(browser.one("#call-path"))
+    assert "graph /users/*" in [option.text for option in path.options]
+    path.select_by_visible_text("graph /me")
+    browser.one("#call-select").send_keys("displayName,mail")
+    browser.press("Send the call")
+    browser.wait("the answer", lambda: "Properties that came" in shown.text and "displayName, mail" in shown.text)
+    browser.press("As curl")
+    assert "Bearer $TOKEN" in shown.text and "/v1.0/me?$select=displayName%2Cmail" in shown.text, shown.text
+    browser.press("As Swift")
+    assert "URLSession.shared.data(for: request)" in shown.text, shown.text
+    browser.expect_accessible("bench call")
+    path = Select(browser.one("#call-path"))
+    path.select_by_visible_text("graph /me/messages")
+    browser.one("#call-select").clear()
+    browser.one("#call-top").send_keys("5")
+    browser.allow("/api/portal/call?api=graph&path=%2Fme%2Fmessages&top=5", "/api/portal/call?api=graph&path=%2Fusers%2F..%2Fme&top=5")
+    browser.press("Send the call")
+    browser.wait("the offer", lambda: "Grant this permission" in shown.text)
+    browser.press("Grant this permission")
+    through_the_provider(browser, ADELE)
+    shown = browser.one("#api")
+    browser.wait("the same call is at hand", lambda: browser.all("#call-top") and browser.one("#call-top").get_attribute("value") == "5")
+    browser.press("Send the call")
+    browser.wait("the first page", lambda: "200" in shown.text and "Next page" in shown.text)
+    browser.press("Next page")
+    browser.wait("the second page", lambda: "skip" in shown.text)
+    browser.size(360, 740)
+    browser.expect_accessible("bench call on a phone")
+    Select(browser.one("#call-path")).select_by_visible_text("graph /users/*")
+    browser.one("#call-segment-0").send_keys("../me")
+    browser.press("Send the call")
+    browser.wait("the refusal", lambda: "plain path" in shown.text)
