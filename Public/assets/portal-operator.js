@@ -2,6 +2,7 @@
 
 import { app, get, send } from "./api.js";
 import { element, t } from "./page.js";
+import { appOnly } from "./portal-app-only.js";
 import { ask } from "./portal-dialog.js";
 import { keep, kept } from "./portal-form.js";
 import { announce, button, byTitle, dateTime, explained, finder, folded, many, run, signInButton, statusBox, table } from "./portal-parts.js";
@@ -15,7 +16,9 @@ function refused(failure) {
 
 // MARK: Health
 
-const word = (isGood) => element("strong", isGood ? "good" : "bad", isGood ? t("portal.good") : t("portal.bad"));
+const states = { good: "good", advice: "advice", mistake: "bad", unknown: "unknown" };
+
+const word = (severity) => element("strong", severity === "good" ? "good" : severity === "mistake" ? "bad" : "quiet", t(`portal.${states[severity]}`));
 
 /** A text with a number of days; a single one has a text of its own. */
 const inDays = (days, one, several) => (days === 1 ? t(one) : t(several, { days: Math.max(0, days) }));
@@ -23,48 +26,103 @@ const inDays = (days, one, several) => (days === 1 ? t(one) : t(several, { days:
 const daysLeft = (days) => (days == null ? [] : [element("span", days < 30 ? "tag bad" : "tag", inDays(days, "portal.day_left", "portal.days_left"))]);
 
 const checksTable = (checks) =>
-  table([t("portal.check_title"), t("portal.outcome"), t("portal.detail")], checks.map((each) => [t(`portal.check.${each.check}`), word(each.ok), each.detail]));
+  table([t("portal.check_title"), t("portal.outcome"), t("portal.detail")], checks.map((each) => [t(`portal.check.${each.check}`), word(each.severity), each.detail]));
 
-const health = ({ titles, authority, ok, checks, days }) => element("section", "health",
-  element("h4", "", `${titles.join(", ")}: `, word(ok), " ", ...daysLeft(days)),
+const health = ({ titles, authority, state, checks, days }) => element("section", "health",
+  element("h4", "", `${titles.join(", ")}: `, word(state), " ", ...daysLeft(days)),
   element("p", "quiet", authority),
   checksTable(checks),
 );
 
-/** How many are well, in one line; then what is known of the applications, problems first. */
-function healthOf(apps) {
+/** What has appeared and gone since the last check. */
+function changesOf(changes, last, titleOf) {
+  if (!last) return [];
+  const since = element("p", "quiet", t(changes.length > 0 ? "portal.changed_since" : "portal.unchanged_since", { time: dateTime(last) }));
+  if (changes.length === 0) return [since];
+  const rows = changes.map(({ change, app: id, check, detail }) => element("li", "", element("strong", change === "gone" ? "good" : "bad", t(`portal.change.${change}`)), ` ${titleOf(id)}, ${t(`portal.check.${check}`)}: ${detail}`));
+  return [since, element("ul", "changes", ...rows)];
+}
+
+/** How many are well, in one line; then the changes, and what is known of the applications, problems first. */
+function healthOf({ apps, changes, last }, again) {
   const good = apps.filter(({ ok }) => ok).length;
   const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
   const text = [t("portal.health_good", { good, all: apps.length }), soonest < Infinity && inDays(soonest, "portal.next_expiry_day", "portal.next_expiry")].filter(Boolean).join(" · ");
   announce(text);
   const line = element("p", good === apps.length ? "summary good" : "summary bad", text);
-  return [line, ...(apps.length > many ? lines(apps) : groups(apps))];
+  const titleOf = (id) => apps.find((each) => each.id === id)?.title ?? id;
+  return [line, ...changesOf(changes, last, titleOf), ...(apps.length > many ? lines(apps, again) : groups(apps))];
 }
 
 /** A table for each group of applications that fare alike. */
 function groups(apps) {
   const groups = new Map();
-  for (const { title, authority, ok, checks, days_left: days } of apps) {
+  for (const { title, authority, state, checks, days_left: days } of apps) {
     const key = JSON.stringify([authority, checks, days]);
-    const group = groups.get(key) ?? { titles: [], authority, ok, checks, days };
+    const group = groups.get(key) ?? { titles: [], authority, state, checks, days };
     group.titles.push(title);
     groups.set(key, group);
   }
-  return [...groups.values()].sort((one, two) => one.ok - two.ok).map(health);
+  return [...groups.values()].sort((one, two) => (one.state === "good") - (two.state === "good")).map(health);
 }
 
-/** A line for each of many applications, by name, with a field that finds one; a problem's is open. */
-function lines(apps) {
+/** The filters beside the field that finds words: by kind, tenant, state, days to expiry. */
+function filters(apps, changed) {
+  const choice = (name, values, label = (value) => value) => {
+    const select = Object.assign(element("select"), { ariaLabel: t(`portal.filter.${name}`) });
+    select.append(new Option(t(`portal.filter.${name}`), ""), ...values.map((value) => new Option(label(value), value)));
+    select.addEventListener("change", changed);
+    return select;
+  };
+  const of = (name) => [...new Set(apps.map((each) => each[name]))].sort();
+  const made = {
+    kind: choice("kind", of("kind")), authority: choice("tenant", of("authority")),
+    state: choice("state", of("state"), (state) => t(`portal.${states[state]}`)), days: choice("days", [7, 30, 90], (days) => t("portal.within_days", { days })),
+  };
+  const isWanted = (each) => ["kind", "authority", "state"].every((name) => !made[name].value || made[name].value === each[name])
+    && (!made.days.value || (each.days_left != null && each.days_left <= Number(made.days.value)));
+  return { bar: element("p", "filters", ...Object.values(made)), isWanted };
+}
+
+/** A line for each of many applications, by name, with fields that find some; a problem's is open. */
+function lines(apps, again) {
+  let matches = () => true;
+  const show = () => {
+    for (const { made, says, each } of sorted) made.hidden = !matches(says) || !isWanted(each);
+  };
+  const { bar, isWanted } = filters(apps, show);
   const sorted = byTitle(apps).sort((one, two) => one.ok - two.ok).map((each) => {
-    const { id, title, authority, ok, checks, days_left: days } = each;
-    const line = element("summary", "", element("span", "title", title), element("span", "quiet", authority), ...daysLeft(days), word(ok));
-    const made = Object.assign(element("details", "health", line, checksTable(checks)), { open: !ok });
-    return { made, says: `${title} ${id} ${authority}` };
+    const { id, title, authority, state, ok, checks, days_left: days } = each;
+    const line = element("summary", "", element("span", "title", title), element("span", "quiet", authority), ...daysLeft(days), word(state));
+    const one = button(t("portal.check_one"), (pressed) => again(pressed, id), "small");
+    const made = Object.assign(element("details", "health", line, checksTable(checks), element("p", "buttons", one)), { open: !ok });
+    return { made, each, says: `${title} ${id} ${authority}` };
   });
-  const field = finder((matches) => {
-    for (const { made, says } of sorted) made.hidden = !matches(says);
+  const field = finder((found) => {
+    matches = found;
+    show();
   });
-  return [field, ...sorted.map(({ made }) => made)];
+  return [field, bar, ...sorted.map(({ made }) => made)];
+}
+
+/** So many are checked by one request; four requests are under way at a time. */
+const batch = 5;
+
+/** Checks all applications, some at a time, and says how far it is; `known` keeps those that are not checked now. */
+async function checkAll(ids, progress, isStopped) {
+  const rest = Array.from({ length: Math.ceil(ids.length / batch) }, (_, index) => ids.slice(index * batch, (index + 1) * batch));
+  const found = { apps: [], changes: [], last: null };
+  const work = async () => {
+    for (let part = rest.shift(); part && !isStopped(); part = rest.shift()) {
+      const came = await get(`/api/${app}/health?${new URLSearchParams({ applications: part.join(",") })}`);
+      found.apps.push(...came.apps);
+      found.changes.push(...came.changes);
+      found.last = [found.last, came.last_checked_at].filter(Boolean).sort().at(-1) ?? null;
+      progress(found.apps.length);
+    }
+  };
+  await Promise.all([work(), work(), work(), work()]);
+  return found;
 }
 
 // MARK: Sessions
@@ -94,14 +152,33 @@ function session({ key, created, last_seen: seen, accounts, current }, reload) {
   return made;
 }
 
-export async function view({ reload }) {
+export async function view({ apps, reload }) {
   const healthBox = statusBox();
   const sessionBox = statusBox();
   const results = element("div");
   const list = element("ul");
+  let checked = null;
+  const ids = apps.map(({ id }) => id);
+  const show = () => results.replaceChildren(...healthOf(checked, (pressed, id) => run(pressed, healthBox, async () => {
+    const found = await checkAll([id], () => {}, () => false);
+    checked = { ...found, apps: [...checked.apps.filter((each) => each.id !== id), ...found.apps] };
+    show();
+  }, refused)));
   const check = (pressed) => run(pressed, healthBox, async () => {
-    const { apps } = await get(`/api/${app}/health`);
-    results.replaceChildren(...healthOf(apps));
+    let isStopped = false;
+    const bar = Object.assign(element("progress"), { max: ids.length, value: 0, ariaLabel: t("portal.checking") });
+    const text = element("span", "quiet", t("portal.checked_of", { done: 0, all: ids.length }));
+    results.replaceChildren(element("p", "progress", bar, " ", text, " ", button(t("portal.stop_checking"), () => { isStopped = true; }, "small")));
+    try {
+      checked = await checkAll(ids, (done) => {
+        bar.value = done;
+        text.textContent = t("portal.checked_of", { done, all: ids.length });
+      }, () => isStopped);
+    } catch (failure) {
+      results.replaceChildren();
+      throw failure;
+    }
+    show();
   }, refused);
 
   let next = null;
@@ -143,5 +220,6 @@ export async function view({ reload }) {
     element("p", "quiet", t("portal.health_note")),
     element("p", "buttons", button(t("portal.check_health"), check)), healthBox, results,
     element("h3", "", t("portal.sessions")), order, list, rest, element("p", "buttons", more), sessionBox,
+    ...appOnly(apps),
   ];
 }

@@ -41,6 +41,7 @@ struct ServerParts: Sendable {
     let tokens: TokenAcquisition
     let signOut: SignOutFlow
     let rounds: CheckRounds
+    let appOnly: AppOnlyTokens
     let notifier: FindingNotifier?
 
     /// - Parameters:
@@ -100,9 +101,13 @@ struct ServerParts: Sendable {
         tokens = TokenAcquisition(
             publicURL: configuration.publicURL, store: store, providers: providers, admission: admission,
             reportingTo: (timeline, metrics, logger))
-        let rounds = CheckRounds(AuthorityCheck(client: client, now: now), now: now)
+        let rounds = CheckRounds(AuthorityCheck(client: client, configuration: configuration, now: now), now: now)
         self.rounds = rounds
         let client = client
+        let provider = providers.client
+        appOnly = AppOnlyTokens(directory: providers.directory, credentials: providers.credentials, now: now) {
+            try await provider.send($0)
+        }
         notifier = configuration.notify.map {
             FindingNotifier($0, applications: applications, rounds: rounds, client: client, logger: logger, now: now)
         }
@@ -133,7 +138,8 @@ extension Endpoints {
             configuration: configuration, store: store, memory: parts.memory,
             rounds: parts.rounds,
             credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
-            audit: parts.audit, access: PortalAccess(configuration: configuration))
+            audit: parts.audit, access: PortalAccess(configuration: configuration), appOnly: parts.appOnly,
+            client: parts.client)
         server = ServerEndpoints(
             configuration: configuration, languages: parts.languages, cookie: parts.cookie)
         demo = DemoEndpoints(

@@ -19,8 +19,13 @@ package struct AuthorityCheck: Sendable {
         /// One finding for each check. Pages show them, so all are made in this file, where the tests look for
         /// sentences that need translations.
         package fileprivate(set) var findings: [CheckFinding] = []
-        /// Whether a sign-in can work.
-        package var isHealthy: Bool { findings.allSatisfy { $0.severity == .good } }
+        /// The worst severity; what only a sign-in or a permission could show does not count.
+        package var state: CheckFinding.Severity {
+            findings.contains { $0.severity == .mistake }
+                ? .mistake : findings.contains { $0.severity == .advice } ? .advice : .good
+        }
+        /// Whether nothing has to be done.
+        package var isHealthy: Bool { state == .good }
 
         fileprivate mutating func add(_ finding: CheckFinding) {
             findings.append(finding.of(application, authority: authority))
@@ -35,13 +40,19 @@ package struct AuthorityCheck: Sendable {
     static let expiryWarning: TimeInterval = 30 * 86_400
 
     private let client: HTTPClient
+    private let registration: @Sendable (Application) -> CheckReport.Registration
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - client: the client that connects to the providers.
+    ///   - configuration: the configuration with the addresses that registrations must have.
     ///   - now: the wall clock.
-    package init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
+    package init(
+        client: HTTPClient, configuration: CompanionConfiguration, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
         self.client = client
+        let url = configuration.publicURL
+        registration = { CheckReport.Registration($0, at: url) }
         self.now = now
     }
 
@@ -69,6 +80,7 @@ package struct AuthorityCheck: Sendable {
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         guard let metadata = await metadata(of: authority, directory, &report) else { return report }
         await checkKeys(of: metadata, directory, &report)
+        await checkRegistration(directory, &report)
         if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
             report.add(
                 .mistake(
@@ -112,6 +124,41 @@ package struct AuthorityCheck: Sendable {
                         : "Compare authority and kind with the app registration's Endpoints page."))
             return nil
         }
+    }
+
+    /// Compares the configuration with the registration, if the application may read it. What the registration says about
+    /// the credential replaces a date that the operator has typed.
+    private func checkRegistration(_ directory: ProviderDirectory, _ report: inout Report) async {
+        let application = report.application
+        guard application.isAppOnlyAllowed, authorityIsFirst(report) else { return }
+        let probe = DirectoryProbe(client: client, directory: directory, now: now)
+        do throws(DirectoryProbe.Obstacle) {
+            let (registered, graphScopes) = try await probe.registration(of: application)
+            let findings = RegistrationFindings(
+                application: application, registered: registered, wanted: registration(application),
+                credential: probe.credential(of: application), graphScopes: graphScopes, now: now()
+            ).all
+            if findings.contains(where: { $0.subject == "credential" }) {
+                report.findings.removeAll { $0.subject == "credential" }
+            }
+            for finding in findings { report.add(finding) }
+        } catch {
+            switch error {
+            case .forbidden:
+                report.add(
+                    .unknown(
+                        "registration",
+                        "The application may not read its own registration. It needs the application permission Application.Read.All, with an administrator's consent."
+                    ))
+            case .unavailable(let reason):
+                report.add(.unknown("registration", "The app registration cannot be read now: \(reason)"))
+            }
+        }
+    }
+
+    /// Whether this is the authority of the application's sign-in; its registration is compared once.
+    private func authorityIsFirst(_ report: Report) -> Bool {
+        report.authority == report.application.authority.description
     }
 
     private func checkKeys(
@@ -212,11 +259,6 @@ package struct AuthorityCheck: Sendable {
 }
 
 extension ClientCredential {
-    /// Whether a credential is configured; a public client has none.
-    var isConfigured: Bool {
-        if case .fixed(.publicClient) = self { false } else { true }
-    }
-
     /// The instruction for replacing the credential.
     var renewal: String {
         switch self {

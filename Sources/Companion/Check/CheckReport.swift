@@ -19,6 +19,15 @@ package struct CheckReport: Sendable, Encodable, Equatable {
         /// The front-channel logout URL.
         package let frontChannelLogoutURL: String
 
+        init(_ application: Application, at url: PublicURL) {
+            self.application = application.id
+            title = application.title
+            platform = application.credential.isConfigured ? "Web" : "Mobile and desktop applications"
+            redirectURI = application.registration.redirectURI
+            signedOutURI = url.postLogoutRedirectURI
+            frontChannelLogoutURL = url.frontChannelLogoutURI
+        }
+
         private enum CodingKeys: String, CodingKey {
             case application, title, platform
             case redirectURI = "redirect_uri"

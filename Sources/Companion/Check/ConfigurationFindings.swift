@@ -181,12 +181,6 @@ struct ConfigurationFindings {
 
     /// Returns the values to enter in the application's registration.
     func registration(of application: Application) -> CheckReport.Registration {
-        let url = configuration.publicURL
-        return CheckReport.Registration(
-            application: application.id, title: application.title,
-            platform: application.credential.isConfigured ? "Web" : "Mobile and desktop applications",
-            redirectURI: application.registration.redirectURI,
-            signedOutURI: url.postLogoutRedirectURI,
-            frontChannelLogoutURL: url.frontChannelLogoutURI)
+        CheckReport.Registration(application, at: configuration.publicURL)
     }
 }

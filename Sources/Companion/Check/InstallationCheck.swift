@@ -35,7 +35,8 @@ package struct InstallationCheck: Sendable {
     package func run(_ configuration: CompanionConfiguration) async -> CheckReport {
         let configured = ConfigurationFindings(configuration: configuration, now: now())
         let registrations = configuration.applications.map(configured.registration)
-        async let reports = AuthorityCheck(client: client, now: now).run(configuration.applications)
+        async let reports = AuthorityCheck(client: client, configuration: configuration, now: now).run(
+            configuration.applications)
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         async let probed = probe(configuration.applications, registrations, directory)
         let storage = Self.storage(configuration)

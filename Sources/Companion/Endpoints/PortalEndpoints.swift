@@ -2,6 +2,7 @@ import CompanionCore
 import CompanionPages
 import CompanionSignIn
 import Foundation
+import HTTPClient
 import HTTPServer
 import HTTPTypes
 import HTTPWire
@@ -21,6 +22,8 @@ struct PortalEndpoints: Sendable {
     let languages: Languages
     let audit: AuditLog
     let access: PortalAccess
+    let appOnly: AppOnlyTokens
+    let client: HTTPClient
 
     /// Explains why the account may sign in to the application, where its groups and app roles came from, and which
     /// role it has at the portal.
@@ -50,30 +53,51 @@ struct PortalEndpoints: Sendable {
         ])
     }
 
-    /// Checks now everything that a sign-in needs, for each application.
+    /// Checks now everything that a sign-in needs: for each application, or for those that the query names, so that a
+    /// page can show its progress. The answer has the changes since the last round of each.
     func health(_ call: Call, _ asking: PortalOperator) async throws -> Response {
         let language = languages.language(of: call.request.head)
-        let reports = await rounds.run(configuration.applications).reports
+        let names = call.field("applications").map { $0.split(separator: ",").map(String.init) }
+        let chosen = configuration.applications.filter { names?.contains($0.id) ?? true }
+        guard chosen.count == names?.count ?? chosen.count else { throw Self.unknownApplications }
+        var last: [String: Date] = [:]
+        for application in chosen { last[application.id] = await rounds.lastRound(of: application.id) }
+        let round = await rounds.run(chosen)
         return .json([
-            "apps": .array(
-                reports.map { report in
-                    let expires = credentials.condition(of: report.application).expires
-                    let daysLeft = expires.map { Int($0.timeIntervalSince(memory.now()) / 86_400) }
-                    return [
-                        "days_left": daysLeft.map(JSONValue.integer) ?? .null,
-                        "id": .string(report.application.id),
-                        "title": .string(report.application.title(in: language)),
-                        "authority": .string(report.authority), "ok": .bool(report.isHealthy),
-                        "checks": .array(
-                            report.findings.map {
-                                [
-                                    "check": .string($0.subject), "ok": .bool($0.severity == .good),
-                                    "detail": .string(language.text($0.what)),
-                                ]
-                            }),
+            "checked_at": .string(Timeline.text(round.at)),
+            "last_checked_at": .orNull(last.values.max().map(Timeline.text)),
+            "apps": .array(round.reports.map { entry($0, in: language) }),
+            "changes": .array(
+                round.changes.map { change in
+                    [
+                        "change": .string(change.kind.rawValue), "app": .orNull(change.finding.application),
+                        "check": .string(change.finding.subject), "detail": .string(language.text(change.finding.what)),
                     ]
-                })
+                }),
         ])
+    }
+
+    private func entry(_ report: AuthorityCheck.Report, in language: Language) -> JSONValue {
+        let application = report.application
+        let expires = report.findings.compactMap(\.expires).min() ?? credentials.condition(of: application).expires
+        let daysLeft = expires.map { Int($0.timeIntervalSince(memory.now()) / 86_400) }
+        return [
+            "days_left": daysLeft.map(JSONValue.integer) ?? .null, "id": .string(application.id),
+            "title": .string(application.title(in: language)), "kind": .string(application.kind.rawValue),
+            "authority": .string(report.authority), "ok": .bool(report.isHealthy),
+            "state": .string(report.state.rawValue),
+            "checks": .array(
+                report.findings.map {
+                    [
+                        "check": .string($0.subject), "ok": .bool($0.severity == .good),
+                        "severity": .string($0.severity.rawValue), "detail": .string(language.text($0.what)),
+                    ]
+                }),
+        ]
+    }
+
+    private static var unknownApplications: Problem {
+        Problem(.badRequest, "“applications” must be names of configured applications, each once.")
     }
 
     private struct CheckBody: Decodable {
@@ -85,9 +109,7 @@ struct PortalEndpoints: Sendable {
     func check(_ call: Call, _ asking: PortalOperator) async throws -> Response {
         let body: CheckBody = try call.body()
         let chosen = configuration.applications.filter { body.applications?.contains($0.id) ?? true }
-        guard chosen.count == body.applications?.count ?? chosen.count else {
-            throw Problem(.badRequest, "“applications” must be names of configured applications, each once.")
-        }
+        guard chosen.count == body.applications?.count ?? chosen.count else { throw Self.unknownApplications }
         let round = await rounds.run(chosen)
         let report = CheckReport(round.reports.flatMap(\.findings))
         return .json([

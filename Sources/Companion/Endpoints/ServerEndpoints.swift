@@ -71,6 +71,7 @@ struct ServerEndpoints: Sendable {
             entry["policies"] = .list(
                 Application.UserFlow.allCases.filter { application.authority(of: $0) != nil }.map(\.rawValue))
         }
+        if application.appOnlyAuthority != nil { entry["app_only"] = true }
         entry["signed_in_as"] = session?.currentAccount(for: application.id).map { .string($0.identity.username) }
         entry["prompt"] = application.prompt.map { .string($0.rawValue) }
         return .object(entry)

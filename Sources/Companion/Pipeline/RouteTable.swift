@@ -39,6 +39,9 @@ extension Route {
             "/api/{app}/health", .ourPages, limit: .operatorRequests,
             .read(.operating(.reader) { try await $0.portal.health($1, $2) })),
         Route(
+            "/api/{app}/app-only", .ourPages, limit: .operatorRequests,
+            .post(.operating(.operator) { try await $0.portal.appOnlyToken($1, $2) })),
+        Route(
             "/api/{app}/check", .program(.check), .post(.operating(.reader) { try await $0.portal.check($1, $2) })),
         Route(
             "/api/{app}/sessions", .ourPages, orProgram: .sessions, limit: .operatorRequests,

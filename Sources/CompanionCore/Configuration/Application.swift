@@ -39,6 +39,9 @@ package struct Application: Sendable {
     /// The client secret's expiry date, if the operator has configured it. The platform does not reveal it.
     package var clientSecretExpires: Date?
 
+    /// Whether the application may have tokens of its own, for reading its registration and for a portal's operators.
+    package var isAppOnlyAllowed = false
+
     /// Whether visitors of a kiosk choose it there (`kiosk.tiles`).
     package var isKioskTile = false
 
@@ -98,6 +101,25 @@ package struct Application: Sendable {
             case .tenant(let name): name == tenant || registration.allowedTenants.isEmpty
             }
         return isOwn ? authority : (try? authority.withTenant(tenant)) ?? authority
+    }
+
+    /// The address of Graph's `/me` in the application's cloud: the configured one, otherwise Microsoft's.
+    package var graph: Endpoint? {
+        guard kind == .workforce || kind == .external else { return nil }
+        return graphMe ?? MicrosoftGraph.me(authority: authority.description)
+    }
+
+    /// The authority at which the application gets tokens of its own: that of one tenant. Nil if it may have none.
+    package var appOnlyAuthority: Authority? {
+        guard isAppOnlyAllowed, credential.isConfigured, kind == .workforce || kind == .external else { return nil }
+        switch authority.segment {
+        case .tenant: return authority
+        case nil: return kind == .external ? authority : nil
+        case .common, .organizations, .consumers:
+            let tenants = registration.allowedTenants
+            guard tenants.count == 1, let tenant = tenants.first else { return nil }
+            return try? authority.withTenant(tenant)
+        }
     }
 
     /// The groups that rules name.

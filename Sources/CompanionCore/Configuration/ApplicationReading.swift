@@ -43,6 +43,13 @@ extension ConfigurationReading {
         application.operators = operators.isEmpty ? nil : operators
         application.readers = readers
         application.clientSecretExpires = settings.clientSecretExpires
+        application.isAppOnlyAllowed = settings.appOnly
+        if settings.appOnly, application.appOnlyAuthority == nil {
+            mistakes.add(
+                "apps.\(id).app_only",
+                "needs a secret or certificate, and one tenant: in authority, or as the only one in allowed_tenants")
+            return nil
+        }
         return application
     }
 

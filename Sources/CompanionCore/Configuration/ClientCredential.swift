@@ -16,6 +16,13 @@ package enum ClientCredential: Sendable {
     case federatedTokenFile(String)
 }
 
+extension ClientCredential {
+    /// Whether a credential is configured; a public client has none.
+    package var isConfigured: Bool {
+        if case .fixed(.publicClient) = self { false } else { true }
+    }
+}
+
 /// The current credentials of all applications.
 package final class ClientCredentials: Sendable {
     /// The reason why a credential cannot be read.

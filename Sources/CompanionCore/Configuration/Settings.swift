@@ -230,6 +230,7 @@ struct ApplicationSettings {
     let api: Endpoint?
     let prompt: Prompt?
     let extraQueryParameters: [String]
+    let appOnly: Bool
 
     /// The texts of a list of accounts.
     struct AccountTexts {
@@ -332,6 +333,10 @@ struct ApplicationSettings {
         prompt = keys.value(
             "\(app).prompt", .prompt, default: kind == .oidc ? nil : .selectAccount,
             "The prompt of a sign-in that requests no other. Default for kind oidc: if_necessary.")
+        appOnly = keys.value(
+            "\(app).app_only", .flag, default: false,
+            "Whether the application may have tokens of its own: for reading its registration (it needs the application permission Application.Read.All) and for the portal's operators."
+        )
         extraQueryParameters = keys.value(
             "\(app).extra_query_parameters", .extraQueryParameters, default: [],
             "Parameters that a sign-in may pass on to the provider, such as ui_locales.")

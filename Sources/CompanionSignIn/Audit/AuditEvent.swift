@@ -18,6 +18,8 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case noLongerAdmitted = "no_longer_admitted"
     /// An operator has ended a session, in the portal or on the command line.
     case sessionEndedByOperator = "session_ended_by_operator"
+    /// An operator has used an application's own token.
+    case appOnlyTokenUsed = "app_only_token_used"
     /// The running server has changed its encryption key.
     case keysRotated = "keys_rotated"
     /// A limit has refused a request; the outcome is the limit's name.

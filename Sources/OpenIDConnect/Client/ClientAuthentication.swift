@@ -40,6 +40,8 @@ public struct ClientCertificate: Sendable, Redacted {
 
     /// The time when the certificate expires.
     public let notValidAfter: Date
+    /// The SHA-1 of the certificate, by which Graph names it.
+    public let sha1: [UInt8]
     private let thumbprint: String
     private let key: _RSA.Signing.PrivateKey
     private let now: ProviderClock
@@ -72,6 +74,7 @@ public struct ClientCertificate: Sendable, Redacted {
             throw Failure(reason: "the private key is not the certificate's")
         }
         notValidAfter = certificate.notValidAfter
+        sha1 = Array(Insecure.SHA1.hash(data: document.derBytes))
         thumbprint = Base64URL.encode(SHA256.hash(data: document.derBytes))
         self.now = now
         self.randomBytes = randomBytes

@@ -3,7 +3,7 @@ import WebFormats
 /// The response of Microsoft Graph's `/me`.
 public enum GraphProfile {
     /// Microsoft Graph's hosts (its page on national cloud deployments).
-    private static let hosts: Set = [
+    static let hosts: Set = [
         "graph.microsoft.com", "graph.microsoft.us", "dod-graph.microsoft.us", "microsoftgraph.chinacloudapi.cn",
     ]
 

@@ -1,12 +1,14 @@
 """The team's bench: who may, calls of other APIs, step-up, checks, cases."""
 
+import datetime
+
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
 from .browser import ADELE
 from .portal import MEGAN, choose, open_portal, sign_in, tab, through_the_provider
 from .registry import registry
-from .server import Registrations
+from .server import CLIENT_ID, Registrations, Tenant
 
 tests, test = registry("bench")
 
@@ -109,3 +111,88 @@ def calls(browser):
     browser.one("#call-segment-0").send_keys("../me")
     browser.press("Send the call")
     browser.wait("the refusal", lambda: "plain path" in shown.text)
+
+
+class Registered(Registrations):
+    """A portal and an application that may read their registration, at a tenant of their own."""
+
+    def __init__(self, usual, secret_expires, roles=("Application.Read.All",)):
+        super().__init__(usual, 2)
+        (self.folder / "tenant-secret").write_text(self.secret)
+        urls = [f"{self.origin}/auth/{name}" for name in ("callback", "signed-out")]
+        granted = {"granted": {"https://graph.microsoft.com": list(roles)}} if roles else {}
+        self.provider = Tenant(self, [{
+            "name": "Bench", "client_id": CLIENT_ID, "web": urls, "secret_file": str(self.folder / "tenant-secret"), "secret_expires": secret_expires,
+            "group_claims": "security", **granted}])
+
+    def start(self):
+        self.provider.start()
+        self.tenant = self.provider.tenant
+        self.provider.start = lambda: None
+        super().start()
+
+    def applications(self):
+        own = {"client_id": CLIENT_ID, "client_secret_file": str(self.folder / "secret"), "authority": f"{self.tenant}/contoso.example",
+               "api": f"{self.tenant}/v1.0/me", "app_only": True}
+        return {"portal": own | {"page": "portal", "title": "Test portal"}, "ios": own | {"title": "iOS"}}
+
+
+def in_days(days):
+    return str(datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=days))
+
+
+@test("an operator reads from the tenant when a secret ends, and sees what an application's own token says")
+def directory(browser):
+    with browser.visiting(Registered(browser.server, in_days(12))):
+        open_portal(browser)
+        sign_in(browser, "portal", ADELE)
+        shown = tab(browser, "operator")
+        browser.press("Check health")
+        browser.wait("the secret", lambda: "The secret “Secret” ends on" in shown.text)
+        assert "days left" in shown.text, shown.text
+        Select(browser.one("#app-only-call")).select_by_value("application")
+        browser.press("Get the token")
+        browser.wait("its roles", lambda: "Application.Read.All" in shown.text and "passwordCredentials" in shown.text)
+        browser.expect_accessible("bench app only")
+
+
+@test("an application that may not read its registration says which permission it needs")
+def forbidden(browser):
+    with browser.visiting(Registered(browser.server, in_days(90), roles=())):
+        open_portal(browser)
+        sign_in(browser, "portal", ADELE)
+        shown = tab(browser, "operator")
+        browser.press("Check health")
+        browser.wait("the permission", lambda: "Application.Read.All" in shown.text)
+        assert "Not known" in shown.text, shown.text
+        Select(browser.one("#app-only-call")).select_by_value("application")
+        browser.press("Get the token")
+        browser.wait("no role", lambda: "an administrator has granted none" in shown.text and "403" in shown.text)
+
+
+@test("forty registrations are checked with progress, found by filters, checked again one by one, and changes are named")
+def forty(browser):
+    with browser.visiting(Registrations(browser.server, 40)):
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        shown = tab(browser, "operator")
+        browser.press("Check health")
+        browser.wait("progress or the result", lambda: "of 40 checked" in shown.text or "of 40 good" in shown.text)
+        browser.wait("the summary", lambda: "of 40 good" in shown.text)
+        lines = lambda: [each for each in browser.all("details.health") if each.is_displayed()]
+        state = Select(browser.one("#operator .filters select[aria-label='Any state']"))
+        state.select_by_visible_text("Problem")
+        browser.wait("the problems", lambda: 0 < len(lines()) < 4)
+        state.select_by_value("")
+        Select(browser.one("#operator .filters select[aria-label='Any kind']")).select_by_value("external")
+        browser.wait("the external ones", lambda: lines() and all("Travel" in each.text for each in lines()))
+        browser.expect_accessible("bench filters")
+        browser.server.control(provider_down="workforce")
+        browser.press("Check health")
+        browser.wait("what is new", lambda: "Since the last check" in shown.text and "New:" in shown.text)
+        browser.server.control(provider_down=None)
+        details = [each for each in browser.all("details.health[open]") if "Travel" not in each.text][0]
+        details.find_element(By.TAG_NAME, "button").click()
+        browser.wait("it is well again", lambda: "Gone:" in shown.text)
+        browser.size(360, 740)
+        browser.expect_accessible("bench filters on a phone")

@@ -108,6 +108,13 @@ import Testing
             "apps.ios.readers.users": ("11111111-2222-4333-8444-555555555555", operated),
             "apps.ios.readers.groups": ("11111111-2222-4333-8444-555555555555", operated),
             "apps.ios.readers.roles": ("Reader", operated),
+            "apps.ios.app_only": (
+                "true",
+                [
+                    "apps.ios.client_secret": "secret",
+                    "apps.ios.authority": "https://login.microsoftonline.com/contoso.example",
+                ]
+            ),
             "apps.ios.redirect_uri": ("own", [:]), "apps.ios.scopes": ("mail.read", [:]),
             "apps.ios.api": ("https://api.example", [:]), "apps.ios.prompt": ("login", [:]),
             "apps.ios.extra_query_parameters": ("slice", [:]),

@@ -16,6 +16,7 @@ import WebFormats
     private static let events: Set<String> = [
         "signed_in", "refused", "signed_out", "account_removed", "profile_edited", "admin_consented",
         "signed_out_by_provider", "session_ended_by_operator", "keys_rotated", "limit_reached", "no_longer_admitted",
+        "app_only_token_used",
     ]
 
     @Test func `the events have the names that readers of the log rely on`() {

@@ -42,8 +42,9 @@ struct ServerSentences {
         if named > made { mentions[file] = named - made }
         if made > 0 { computed[file] = made }
         // Sentences of `companion check` alone are English. The portal shows the findings of AuthorityCheck as well.
-        let isForOperators = code.contains(/\bCheckFinding\b/) && file != "AuthorityCheck.swift"
-        if file == "AuthorityCheck.swift" { readSecondArguments(of: /\.(?:good|unknown|advice|mistake)\(/, code, file) }
+        let isShown = ["AuthorityCheck.swift", "RegistrationFindings.swift"].contains(file)
+        let isForOperators = code.contains(/\bCheckFinding\b/) && !isShown
+        if isShown { readSecondArguments(of: /\.(?:good|unknown|advice|mistake)\(/, code, file) }
         if !isForOperators { readVariables(code, file) }
         // Other targets have types of their own with this name.
         guard isInCore || code.contains(/\bimport CompanionCore\b/) else { return }
