@@ -6,6 +6,7 @@ import { element, t } from "./page.js";
 import { forgetPerson } from "./portal-form.js";
 import { copyJSON } from "./portal-json.js";
 import { button, copyButton, explained, facts, run, statusBox } from "./portal-parts.js";
+import { stepUp } from "./portal-step-up.js";
 import { leaveForSignOut } from "./return-trip.js";
 
 const claimsWithCopy = (claims) => element("div", "", claimsTable(claims), element("p", "buttons", copyJSON(claims)));
@@ -38,6 +39,7 @@ export async function view({ application, account, mode, reload }) {
     ]),
     element("p", "buttons", copyButton(t("portal.copy_id"), () => account.id), signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
     box,
+    ...await stepUp(application, account),
     element("h3", "", t("portal.admission.title")),
     await get(`/api/${id}/admission`).then((answer) => admission(answer, application.page === "portal"), (failure) => explained(failure)),
     element("h3", "", t("panel.claims")),

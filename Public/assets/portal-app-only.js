@@ -47,6 +47,6 @@ export function appOnly(apps) {
   });
   return [
     element("h3", "", t("portal.app_only.title")), element("p", "quiet", t("portal.app_only.note")),
-    labelled("application", which), labelled("call", call), element("p", "buttons", button(t("portal.app_only.go"), press)), box, result,
+    element("div", "fields", labelled("application", which), labelled("call", call)), element("p", "buttons", button(t("portal.app_only.go"), press)), box, result,
   ];
 }

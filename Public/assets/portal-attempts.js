@@ -34,6 +34,8 @@ function known({ app, title, authority, settings, granted_scopes: granted, decli
     [t("portal.field.domain_hint"), given(settings.domain_hint)],
     [t("portal.requested"), settings.scopes.join(" ")],
     [t("portal.field.claims"), settings.claims && impersonalClaims(settings.claims)],
+    [t("portal.field.max_age"), settings.max_age == null ? "" : String(settings.max_age)],
+    [t("portal.field.acr_values"), settings.acr_values],
     [t("portal.field.tenant"), settings.tenant],
     [t("portal.field.policy"), settings.policy],
     [t("portal.granted"), granted.join(" ")],
@@ -90,8 +92,8 @@ const outcomeWord = (attempt) => element("span", attempt.outcome === "ok" ? "goo
 /** The attempt's settings as the form has them, without the login hint. */
 function again({ app, settings }, apps) {
   const own = new Set(apps.find(({ id }) => id === app)?.scopes);
-  const { prompt, domain_hint, tenant, claims, policy, scopes } = settings;
-  refill({ app, prompt, domain_hint, tenant, claims, policy, scope: scopes.filter((scope) => !own.has(scope)).join(" ") }, { isRetry: true });
+  const { prompt, domain_hint, tenant, claims, policy, scopes, max_age, acr_values } = settings;
+  refill({ app, prompt, domain_hint, tenant, claims, policy, max_age, acr_values, scope: scopes.filter((scope) => !own.has(scope)).join(" ") }, { isRetry: true });
 }
 
 function entry(attempt, apps, isOpen, choose) {

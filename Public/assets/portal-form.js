@@ -12,7 +12,7 @@ const more = document.getElementById("more");
 const claimsError = document.getElementById("claims-error");
 
 /** What a link may carry: everything but the login hint. */
-const linked = ["app", "policy", "prompt", "scope", "domain_hint", "tenant", "claims"];
+const linked = ["app", "policy", "prompt", "scope", "domain_hint", "tenant", "claims", "max_age", "acr_values"];
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 /** The claims whose requested values say nothing about a person. */
 const impersonal = new Set(["acr", "acrs", "amr", "auth_time", "nbf", "xms_cc"]);
@@ -65,8 +65,8 @@ function fill(values) {
     else if (field.name) field.value = values[field.name] ?? "";
   }
   show();
-  const { domain_hint: domain, tenant, claims } = settings();
-  more.open = Boolean(domain || tenant || claims);
+  const { domain_hint: domain, tenant, claims, max_age: age, acr_values: acr } = settings();
+  more.open = Boolean(domain || tenant || claims || age || acr);
 }
 
 /** What the chosen application has, and only that; what the chosen prompt means. */
@@ -105,6 +105,22 @@ export function impersonalClaims(text = "{}") {
     if (value?.constructor !== Object || impersonal.has(name)) return value;
     return { ...value, value: undefined, values: undefined };
   });
+}
+
+/** Puts the authentication context into the claims request, as an essential claim of this token. */
+function askContext(token) {
+  const field = document.getElementById("context");
+  const context = field.value.trim() || field.placeholder;
+  claimsError.textContent = "";
+  if (!/^c[1-9][0-9]?$/.test(context)) {
+    claimsError.textContent = t("portal.context_wrong");
+    return field.focus();
+  }
+  if (!checkClaims()) return fields.claims.focus();
+  const claims = JSON.parse(fields.claims.value.trim() || "{}");
+  claims[token] = { ...claims[token], acrs: { essential: true, value: context } };
+  fields.claims.value = JSON.stringify(claims);
+  keepSettings();
 }
 
 // MARK: Doing
@@ -220,6 +236,7 @@ export function startForm(known, address, onApplication) {
   });
   presets(document.getElementById("form-buttons"), apps, { settings: shareable, fill: refill });
   document.getElementById("copy-link").addEventListener("click", ({ currentTarget }) => checked(() => copy(currentTarget, link())));
+  for (const each of form.querySelectorAll("[data-context]")) each.addEventListener("click", () => askContext(each.dataset.context));
   document.getElementById("clear").addEventListener("click", () => {
     fill({ app: fields.app.value });
     checkClaims();

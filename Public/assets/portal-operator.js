@@ -127,7 +127,7 @@ async function checkAll(ids, progress, isStopped) {
 
 // MARK: Sessions
 
-function session({ key, created, last_seen: seen, accounts, current }, reload) {
+function session({ key, created, last_seen: seen, accounts, current }, mayEnd, reload) {
   const who = accounts.map(({ app: id, username }) => `${username} (${id})`).join(", ") || t("portal.nobody");
   const made = element("li", "session");
   made.dataset.key = key;
@@ -148,7 +148,7 @@ function session({ key, created, last_seen: seen, accounts, current }, reload) {
     if (!box.hasChildNodes()) keep({ ending: null });
   }, "small danger");
   const times = element("p", "quiet", t("portal.session_times", { created: dateTime(created), seen: dateTime(seen) }));
-  made.append(element("div", "", element("p", "", who, " ", ...(current ? [element("strong", "tag", t("portal.current"))] : [])), times), revoke, box);
+  made.append(element("div", "", element("p", "", who, " ", ...(current ? [element("strong", "tag", t("portal.current"))] : [])), times), ...(mayEnd ? [revoke, box] : []));
   return made;
 }
 
@@ -195,7 +195,7 @@ export async function view({ apps, reload }) {
     known.push(...answer.sessions);
     // One's own, then the newest; what has no account is folded away below.
     known.sort((one, two) => two.current - one.current || Date.parse(two.last_seen) - Date.parse(one.last_seen));
-    const row = (each) => made.get(each.key) ?? made.set(each.key, session(each, reload)).get(each.key);
+    const row = (each) => made.get(each.key) ?? made.set(each.key, session(each, answer.may_end, reload)).get(each.key);
     const [used, unused] = [true, false].map((isUsed) => known.filter(({ accounts, current }) => (accounts.length > 0 || current) === isUsed).map(row));
     list.replaceChildren(...used);
     rest.hidden = unused.length === 0;

@@ -9,9 +9,9 @@ const most = 12;
 const read = () => JSON.parse(localStorage.getItem(key) ?? "[]");
 
 /** What a preset is called: what is special about it. */
-function nameOf({ app, policy, prompt, scope, domain_hint: domain, tenant, claims }, apps) {
+function nameOf({ app, policy, prompt, scope, domain_hint: domain, tenant, claims, max_age: age, acr_values: acr }, apps) {
   const title = apps.find(({ id }) => id === app)?.title ?? app;
-  return [title, policy, prompt, scope, domain, tenant, claims && t("portal.field.claims")].filter(Boolean).join(" · ");
+  return [title, policy, prompt, scope, domain, tenant, claims && t("portal.field.claims"), age && `max_age ${age}`, acr].filter(Boolean).join(" · ");
 }
 
 /** Makes the presets' place: `settings` returns what may be kept, `fill` puts it into the form. */

@@ -127,7 +127,10 @@ struct PortalEndpoints: Sendable {
         guard after == nil || after.flatMap(SessionKey.init) != nil else {
             throw Problem(.badRequest, "“after” must be the key of a session.")
         }
-        let own: SessionKey? = if case .person(let asking) = asking { asking.session.key } else { nil }
+        var (own, mayEnd): (SessionKey?, Bool) = (nil, true)
+        if case .person(let asking) = asking {
+            (own, mayEnd) = (asking.session.key, access.role(of: asking) == .operator)
+        }
         let page = try await store.list(after: after.flatMap(SessionKey.init), limit: Self.sessionsPerPage)
         return .json([
             "sessions": .array(
@@ -140,6 +143,7 @@ struct PortalEndpoints: Sendable {
                         "current": .bool(session.key == own),
                     ]
                 }),
+            "may_end": .bool(mayEnd),
             "next": .orNull(page.count == Self.sessionsPerPage ? page.last?.key.description : nil),
         ])
     }

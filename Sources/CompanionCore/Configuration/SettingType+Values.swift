@@ -158,6 +158,8 @@ extension SettingType where Value == [String] {
     /// Parameters of an authorization request that the companion does not set itself.
     static var extraQueryParameters: SettingType {
         list("list of names") { text throws(WrongValue) in
+            // Earlier versions passed it on only if it was listed.
+            if text == "acr_values" { return text }
             guard !AuthorizationRequest.ownParameters.contains(text), !SignInFields.own.contains(text) else {
                 throw WrongValue(", which the companion sets by itself")
             }

@@ -90,6 +90,7 @@ struct AttemptPurpose: Sendable {
         fields.append(Int64(maxAge ?? -1))
         fields.append(settings.loginHint ? 1 : 0)
         for text in [settings.domainHint, settings.tenant, settings.policy, departedTo] { fields.append(text) }
+        fields.append(settings.acrValues)
         return fields.bytes
     }
 }
@@ -107,6 +108,7 @@ private struct Stored {
     private let tenant: String?
     private let policy: String?
     let departedTo: String?
+    private let acrValues: String?
 
     /// Parses the stored form; returns nil if it is not valid.
     init?(_ attempt: SignInAttempt) {
@@ -125,6 +127,8 @@ private struct Stored {
             tenant = try fields.optionalText()
             policy = try fields.optionalText()
             departedTo = try fields.optionalText()
+            // Earlier versions end here.
+            acrValues = (try? fields.optionalText()) ?? nil
         } catch {
             return nil
         }
@@ -138,6 +142,8 @@ private struct Stored {
         settings.domainHint = domainHint
         settings.claims = claims.map(AttemptSettings.short)
         settings.policy = policy
+        settings.maxAge = maxAge
+        settings.acrValues = acrValues
         return settings
     }
 }

@@ -19,6 +19,8 @@ package struct SignInOptions: Sendable {
     package var prompt: Prompt?
     /// The maximum age of the authentication in seconds; nil sets no limit.
     package var maxAge: Int?
+    /// The requested authentication context class references, separated by spaces, the preferred one first.
+    var acrValues: String?
     package var loginHint: String?
     var domainHint: String?
     var extraScopes: [String] = []
@@ -74,9 +76,11 @@ package struct SignInOptions: Sendable {
         prompt = try SignInOptions.prompt(
             fields["prompt"], else: loginHint == nil && userFlow == .signIn ? application.prompt : nil)
         maxAge = try SignInOptions.maxAge(fields["max_age"])
+        acrValues = fields["acr_values"].flatMap { $0.isEmpty ? nil : $0 }
         claims = try SignInOptions.claims(fields["claims"])
         if isCrossSite {
             (loginHint, domainHint, extraScopes, extraParameters, claims, maxAge) = (nil, nil, [], [], nil, nil)
+            acrValues = nil
             prompt = .selectAccount
         }
         // At a kiosk no one may sign in with the previous person's session at the provider.
@@ -179,6 +183,7 @@ extension AuthorizationRequest {
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
             claims: options.claims)
         maxAge = options.maxAge
+        acrValues = options.acrValues
         extraParameters = options.extraParameters
     }
 }

@@ -14,6 +14,8 @@ package struct AttemptSettings: Sendable {
     package var claims: String?
     package var tenant: String?
     package var policy: String?
+    var maxAge: Int?
+    var acrValues: String?
 
     /// Creates settings for an administrator's consent, or for an attempt that began before the server's restart.
     init(prompt: String?, scopes: [String], tenant: String? = nil) {
@@ -31,6 +33,8 @@ package struct AttemptSettings: Sendable {
         claims = options.claims.map { AttemptSettings.short($0.json) }
         tenant = options.tenant
         policy = options.policy
+        maxAge = options.maxAge
+        acrValues = options.acrValues
     }
 
     private static let maxClaimsBytes = 512
@@ -43,7 +47,9 @@ package struct AttemptSettings: Sendable {
 
     /// The heap memory beside the value itself, in bytes.
     fileprivate var heapBytes: Int {
-        ([prompt, domainHint, claims, tenant, policy].compactMap(\.self) + scopes).reduce(scopes.count * 16 + 48) {
+        ([prompt, domainHint, claims, tenant, policy, acrValues].compactMap(\.self) + scopes).reduce(
+            scopes.count * 16 + 48
+        ) {
             $0 + $1.heapBytes
         }
     }
@@ -51,6 +57,7 @@ package struct AttemptSettings: Sendable {
     /// The JSON for pages.
     package var json: JSONValue {
         .members([
+            "max_age": maxAge.map(JSONValue.integer), "acr_values": .text(acrValues),
             "prompt": .text(prompt), "login_hint": .bool(loginHint), "domain_hint": .text(domainHint),
             "scopes": .list(scopes), "claims": .text(claims), "tenant": .text(tenant), "policy": .text(policy),
         ])

@@ -127,6 +127,8 @@ extension AttemptSettings {
         domainHint = json["domain_hint"]?.string
         claims = json["claims"]?.string
         policy = json["policy"]?.string
+        maxAge = json["max_age"]?.integer
+        acrValues = json["acr_values"]?.string
     }
 }
 

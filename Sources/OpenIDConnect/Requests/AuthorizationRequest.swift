@@ -28,6 +28,9 @@ public struct AuthorizationRequest: Sendable {
     /// The maximum age of the person's authentication, in seconds; nil for no limit. A provider that supports `max_age`
     /// authenticates the person again if it is older, and reports the time (`auth_time`).
     public var maxAge: Int?
+    /// The requested authentication context class references, separated by spaces, the preferred one first; nil
+    /// requests none.
+    public var acrValues: String?
     /// The username to sign in. It is omitted with `select_account`, which excludes it.
     public var loginHint: String?
     /// The tenant or domain whose sign-in page is shown, or `consumers`.
@@ -59,7 +62,8 @@ public struct AuthorizationRequest: Sendable {
     public static let ownParameters: Set<String> = [
         "client_id", "client_secret", "client_assertion", "client_assertion_type", "response_type", "redirect_uri",
         "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method", "client_info", "prompt",
-        "max_age", "login_hint", "domain_hint", "claims", "request", "request_uri", "id_token_hint", "registration",
+        "max_age", "acr_values", "login_hint", "domain_hint", "claims", "request", "request_uri", "id_token_hint",
+        "registration",
         "p",
     ]
 
@@ -81,6 +85,7 @@ public struct AuthorizationRequest: Sendable {
         ]
         if let prompt { parameters.append(("prompt", prompt.rawValue)) }
         if let maxAge { parameters.append(("max_age", String(maxAge))) }
+        if let acrValues { parameters.append(("acr_values", acrValues)) }
         if let loginHint, !loginHint.isEmpty, prompt != .selectAccount { parameters.append(("login_hint", loginHint)) }
         if let domainHint, !domainHint.isEmpty { parameters.append(("domain_hint", domainHint)) }
         if let claims = registration.claimsParameter(claims) { parameters.append(("claims", claims)) }
