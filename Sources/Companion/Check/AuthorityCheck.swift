@@ -81,6 +81,9 @@ package struct AuthorityCheck: Sendable {
         guard let metadata = await metadata(of: authority, directory, &report) else { return report }
         await checkKeys(of: metadata, directory, &report)
         await checkRegistration(directory, &report)
+        if application.kind == .oidc, metadata.pushedAuthorizationEndpoint != nil {
+            report.add(.good("par", "The provider takes the parameters of a sign-in in advance (PAR)."))
+        }
         if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
             report.add(
                 .mistake(

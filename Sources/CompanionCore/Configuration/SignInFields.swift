@@ -2,7 +2,8 @@
 package enum SignInFields {
     /// The parameters that the companion itself handles.
     package static let own: Set<String> = [
-        "prompt", "max_age", "acr_values", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims", "return_to",
+        "prompt", "max_age", "acr_values", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims",
+        "return_to",
         "automatic",
     ]
     /// MSAL's "prompt if necessary", which sends no `prompt` parameter to the provider.

@@ -90,8 +90,8 @@ package final class SignInFlow: Sendable {
         }
         let settings = AttemptSettings(options, of: application)
         let secrets = AuthorizationAttempt(state: store.newState(), randomBytes: providers.randomBytes)
-        let location = AuthorizationRequest(options, scopes: settings.scopes).url(
-            metadata: metadata, registration: application.registration, attempt: secrets)
+        let location = try await location(
+            of: AuthorizationRequest(options, scopes: settings.scopes), at: metadata, application, secrets)
         let purpose = AttemptPurpose(
             beginning.kind, at: options.authority, redirectURI: application.registration.redirectURI,
             claims: options.claims, mark: beginning.mark, maxAge: options.maxAge, settings: settings,
@@ -103,6 +103,25 @@ package final class SignInFlow: Sendable {
         let departure = try await Departure(attempt, to: location, of: browser, store)
         await journal.left(beginning, in: browser.origin?.key, for: options.authority, settings, location: location)
         return departure
+    }
+
+    /// Returns the address at the provider. If the provider takes the parameters in advance, they are sent there; if that
+    /// does not work now and is not required, they are in the address.
+    private func location(
+        of request: AuthorizationRequest, at metadata: ProviderMetadata, _ application: Application,
+        _ secrets: AuthorizationAttempt
+    ) async throws -> String {
+        let pushed = try PushedAuthorizationRequest(
+            request, metadata: metadata, client: try providers.credentials.client(of: application), attempt: secrets)
+        if let pushed {
+            do throws(OpenIDError) {
+                let answer = try await providers.client.send(pushed.providerRequest, timeout: ProviderClient.patience)
+                return try pushed.url(from: answer, now: providers.clocks.wall)
+            } catch {
+                guard error.isTransient, !pushed.isRequired else { throw error }
+            }
+        }
+        return request.url(metadata: metadata, registration: application.registration, attempt: secrets)
     }
 
     // MARK: Complete

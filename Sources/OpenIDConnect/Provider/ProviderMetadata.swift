@@ -19,6 +19,10 @@ public struct ProviderMetadata: Sendable, Hashable {
     public let userInfoEndpoint: Endpoint?
     /// The endpoint at which tokens are revoked (RFC 7009).
     public let revocationEndpoint: Endpoint?
+    /// The endpoint that takes authorization requests in advance (RFC 9126).
+    public let pushedAuthorizationEndpoint: Endpoint?
+    /// Whether the provider takes no others (`require_pushed_authorization_requests`).
+    public let requiresPushedAuthorization: Bool
     /// Whether every callback must name its issuer (RFC 9207 section 2.4).
     public let requiresIssuerInCallback: Bool
 
@@ -52,6 +56,9 @@ public struct ProviderMetadata: Sendable, Hashable {
         endSessionEndpoint = try Self.optionalEndpoint("end_session_endpoint", in: document, of: authority)
         userInfoEndpoint = try Self.optionalEndpoint("userinfo_endpoint", in: document, of: authority)
         revocationEndpoint = try Self.optionalEndpoint("revocation_endpoint", in: document, of: authority)
+        pushedAuthorizationEndpoint = try Self.optionalEndpoint(
+            "pushed_authorization_request_endpoint", in: document, of: authority)
+        requiresPushedAuthorization = document["require_pushed_authorization_requests"] == .bool(true)
         secretMethods = document["token_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         requiresIssuerInCallback = document["authorization_response_iss_parameter_supported"] == .bool(true)
     }

@@ -71,6 +71,14 @@ public struct AuthorizationRequest: Sendable {
     public func url(
         metadata: ProviderMetadata, registration: ClientRegistration, attempt: AuthorizationAttempt
     ) -> String {
+        metadata.authorizationEndpoint.appending(
+            parameters(metadata: metadata, registration: registration, attempt: attempt))
+    }
+
+    /// Returns the parameters of the request.
+    func parameters(
+        metadata: ProviderMetadata, registration: ClientRegistration, attempt: AuthorizationAttempt
+    ) -> [(name: String, value: String)] {
         var parameters: [(name: String, value: String)] = [
             ("client_id", registration.clientID),
             ("response_type", "code"),
@@ -90,7 +98,7 @@ public struct AuthorizationRequest: Sendable {
         if let domainHint, !domainHint.isEmpty { parameters.append(("domain_hint", domainHint)) }
         if let claims = registration.claimsParameter(claims) { parameters.append(("claims", claims)) }
         for extra in extraParameters where !Self.ownParameters.contains(extra.name) { parameters.append(extra) }
-        return metadata.authorizationEndpoint.appending(parameters)
+        return parameters
     }
 }
 
