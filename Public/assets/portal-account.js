@@ -23,7 +23,7 @@ function admission({ rule, groups, roles, portal_role: role }, isPortal) {
   ]);
 }
 
-export async function view({ application, account, mode, reload }) {
+export async function view({ application, account, mode, tokenDisplay, reload }) {
   const { id } = application;
   await loadClaims();
   const box = statusBox();
@@ -39,7 +39,7 @@ export async function view({ application, account, mode, reload }) {
     ]),
     element("p", "buttons", copyButton(t("portal.copy_id"), () => account.id), signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
     box,
-    ...await stepUp(application, account),
+    ...await stepUp(application, account, { mode, tokenDisplay }),
     element("h3", "", t("portal.admission.title")),
     await get(`/api/${id}/admission`).then((answer) => admission(answer, application.page === "portal"), (failure) => explained(failure)),
     element("h3", "", t("panel.claims")),

@@ -54,14 +54,17 @@ function rows({ settings }, id, access) {
 const word = (isMet) => element("strong", isMet ? "good" : isMet === false ? "bad" : "quiet", t(`portal.step_up.${isMet ? "met" : isMet === false ? "not_met" : "unknown"}`));
 
 /** The section, if the account's newest sign-in asked for more than usual. */
-export async function stepUp({ id }, account) {
+export async function stepUp({ id }, account, { mode, tokenDisplay }) {
   const { attempts } = await get("/api/attempts").catch(() => ({ attempts: [] }));
   const attempt = attempts.find((each) => each.app === id && each.outcome === "ok" && each.account === account.id);
   if (!attempt) return [];
-  const [claims, tokens] = await Promise.all([get(`/api/${id}/claims`).catch(() => ({})), get(`/api/${id}/tokens`).catch(() => ({}))]);
+  const { settings } = attempt;
+  const demandsContext = ["id_token", "access_token"].some((token) => contexts(parsed(settings.claims), token).length > 0);
+  if (!demandsContext && settings.max_age == null && settings.prompt !== "login" && !settings.acr_values) return [];
+  const isShown = demandsContext && mode === "private" && tokenDisplay !== "hidden";
+  const [claims, tokens] = await Promise.all([get(`/api/${id}/claims`).catch(() => ({})), isShown ? get(`/api/${id}/tokens`).catch(() => ({})) : {}]);
   const access = tokens.access_token?.payload ?? null;
   const found = rows(attempt, claims, access);
-  if (found.length === 0) return [];
   const demanded = found.filter(({ context }) => context);
   return [
     element("h3", "", t("portal.step_up.title")),

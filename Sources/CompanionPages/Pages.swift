@@ -118,7 +118,9 @@ package struct Pages: Sendable {
     }
 
     private static let assetPrefix = "/assets/"
-    private static func isAsset(_ path: String) -> Bool { path.hasPrefix(assetPrefix) || path == "/favicon.ico" }
+    private static func isAsset(_ path: String) -> Bool {
+        path.hasPrefix(assetPrefix) || path == "/favicon.ico" || path == "/openapi.json"
+    }
 
     private static let htmlType = "text/html; charset=utf-8"
 

@@ -42,7 +42,7 @@ package struct Problem: Error, Sendable {
         /// if the request was correct and the person can try again there.
         package var isSaidByPage: Bool {
             switch self {
-            case .providerUnavailable, .membershipUnknown, .providerRejectedClient, .providerRejectedRequest,
+            case .providerUnavailable, .providerRejectedClient, .providerRejectedRequest,
                 .providerMetadataInvalid,
                 .throttled, .sessionExpired, .signInLoop, .serverError:
                 true

@@ -19,7 +19,8 @@ import Testing
         (.accessDenied, false), (.apiUnavailable, false), (.throttled, true), (.sessionExpired, true),
         (.stateMismatch, false), (.issuerMismatch, false), (.nonceMismatch, false), (.invalidIDToken, false),
         (.storageUnavailable, false), (.badRequest, false), (.crossSiteRequest, false), (.notFound, false),
-        (.methodNotAllowed, false), (.signInLoop, true), (.serverError, true),
+        (.membershipUnknown, false), (.invalidToken, false), (.insufficientScope, false), (.methodNotAllowed, false),
+        (.signInLoop, true), (.serverError, true),
     ]
 
     @Test func `each error code has one row`() {
