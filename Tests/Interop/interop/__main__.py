@@ -10,7 +10,7 @@ import traceback
 from suite.server import newest_binary
 from tally import Tally
 
-from . import graph_sdk, msal_python, native, provider, recipes, web
+from . import graph_sdk, msal_python, native, openapi, provider, recipes, web
 
 
 def arguments():
@@ -26,7 +26,7 @@ def main():
     root = pathlib.Path(options.root)
     binary = pathlib.Path(options.companion).resolve() if options.companion else newest_binary(root)
     tally = Tally()
-    for module in (provider, native, msal_python, graph_sdk, web, recipes):
+    for module in (provider, native, msal_python, graph_sdk, web, recipes, openapi):
         tests = [test for test in module.tests if options.only in test.sentence]
         if not tests:
             continue
