@@ -1,10 +1,11 @@
 // The sign-ins of this session: what was asked for, what came of it, as a bug report, two of them side by side.
 
 import { get } from "./api.js";
-import { element, t } from "./page.js";
+import { caseOf, fragment } from "./case.js";
+import { base, element, t } from "./page.js";
 import { ask } from "./portal-dialog.js";
 import { impersonalClaims, refill } from "./portal-form.js";
-import { button, copyButton, dateTime, explained, facts, folded, identifiers, milliseconds, stepOutcome, table, time } from "./portal-parts.js";
+import { button, copy, copyButton, dateTime, explained, facts, folded, identifiers, milliseconds, stepOutcome, table, time } from "./portal-parts.js";
 import { waterfall } from "./portal-waterfall.js";
 
 /** What came of an attempt, in words. */
@@ -96,6 +97,20 @@ function again({ app, settings }, apps) {
   refill({ app, prompt, domain_hint, tenant, claims, policy, max_age, acr_values, scope: scopes.filter((scope) => !own.has(scope)).join(" ") }, { isRetry: true });
 }
 
+/** The attempt as a case: opened in the scrubber, or as a link that carries it. */
+function caseButtons(attempt, apps) {
+  const kind = apps.find(({ id }) => id === attempt.app)?.kind;
+  if (!kind) return [];
+  const address = async () => {
+    const claims = attempt.outcome === "ok" ? await get(`/api/${attempt.app}/claims`).catch(() => ({})) : {};
+    return `${location.origin}${base}/native/case${fragment(caseOf(attempt, kind, claims))}`;
+  };
+  return [
+    button(t("portal.open_case"), async () => location.assign(await address())),
+    button(t("portal.copy_case"), async (pressed) => copy(pressed, await address())),
+  ];
+}
+
 function entry(attempt, apps, isOpen, choose) {
   const { began, problem, title, username, settings } = attempt;
   const code = problem ? [element("code", "", problem.code)] : [];
@@ -104,7 +119,8 @@ function entry(attempt, apps, isOpen, choose) {
     ...(problem ? [explained(problem)] : []),
     ...waterfall(attempt),
     facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...known(attempt)]),
-    element("p", "buttons", button(t("portal.retry"), () => again(attempt, apps)), copyButton(t("portal.copy_report"), () => report(attempt))),
+    element("p", "buttons", button(t("portal.retry"), () => again(attempt, apps)), copyButton(t("portal.copy_report"), () => report(attempt)),
+      ...caseButtons(attempt, apps)),
   );
   details.open = isOpen;
   const box = Object.assign(element("input"), { type: "checkbox", ariaLabel: t("portal.choose", { title, time: time(began) }) });

@@ -84,7 +84,7 @@ package struct Pages: Sendable {
     /// The pages about setting up a native app, by path.
     private static let native = [
         ("/native", "native"), ("/native/lint", "native-lint"), ("/native/explain", "native-explain"),
-        ("/native/map", "native-map"),
+        ("/native/map", "native-map"), ("/native/case", "native-case"),
     ]
 
     /// Returns the texts that scripts load when needed. Their paths are `/assets/texts/`, the version of the texts,

@@ -216,7 +216,7 @@ import Testing
 
     @Test(arguments: [
         "index", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error", "native", "native-lint",
-        "native-explain", "native-map",
+        "native-explain", "native-map", "native-case",
     ])
     func `a page contains or fetches the sections of all texts that its scripts use`(page: String) throws {
         let html = try Self.html(of: page)
