@@ -4,6 +4,14 @@ const largest = 8192; // bytes
 const kinds = ["workforce", "external", "b2c", "oidc"];
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 const givens = ["login_hint", "domain_hint", "tenant", "policy", "claims", "max_age", "acr_values"];
+/** The failures that the demo repeats, by number: at which step, and its name there. */
+const replays = {
+  AADSTS50058: ["callback", "sign_in_needed"], AADSTS16000: ["callback", "account_choice"], AADSTS65004: ["callback", "cancelled"], AADSTS90094: ["callback", "admin_consent"],
+  AADSTS50105: ["callback", "not_assigned"], AADSTS53003: ["callback", "blocked"], AADSTS7000215: ["token", "wrong_secret"], AADSTS7000222: ["token", "expired_secret"],
+  AADSTS54005: ["token", "code_redeemed"], AADSTS70008: ["token", "code_expired"],
+};
+const replayKinds = Object.values(replays).map(([, kind]) => kind);
+const fine = ["ok", "cache", "refreshed"];
 const targets = ["authorize", "token", "api"];
 const types = ["string", "number", "boolean", "array", "object"];
 /** Scopes and claims that name no one's application. */
@@ -56,6 +64,9 @@ export function caseOf({ settings, steps, problem, outcome }, kind, claims = {})
     claims: claimsOf(claims),
   };
   if (problem?.explanation?.number) found.outcome.number = problem.explanation.number;
+  const [place, replay] = replays[found.outcome.number] ?? [];
+  const failed = found.steps.find((step) => !fine.includes(step.outcome));
+  if (replay && failed?.step === place) found.replay = { kind: replay };
   return found;
 }
 
@@ -114,8 +125,10 @@ export function readCase(text) {
   }
   check(typeOf(found.claims) === "object" && Object.keys(found.claims).length <= 60, "claims");
   for (const [name, type] of Object.entries(found.claims)) check((claimsOfAll.has(name) || /^claim\d{1,2}$/.test(name)) && types.includes(type), "claims");
-  // This version replays none.
-  check(found.replay === undefined, "replay");
+  if (found.replay !== undefined) {
+    keys(found.replay, "replay", ["kind"]);
+    check(replayKinds.includes(found.replay.kind), "replay.kind");
+  }
   return found;
 }
 

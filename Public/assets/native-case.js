@@ -1,7 +1,8 @@
 // The scrubber: a case step by step, with the wire, the request, the answer, the Swift, and what the token proves.
 
 import { NoCase, ofFragment, readCase } from "./case.js";
-import { element, t } from "./page.js";
+import { get } from "./api.js";
+import { base, element, t } from "./page.js";
 import { request } from "./steps.js";
 
 const paste = document.getElementById("paste");
@@ -85,11 +86,26 @@ function show(found) {
   }
 }
 
+/** In the demo, this browser's next sign-in fails like the case. */
+async function offerReplay({ kind, replay, settings }) {
+  if (!replay) return;
+  const { demo, apps } = await get("/api/apps").catch(() => ({ demo: false }));
+  if (!demo) return;
+  const own = apps.filter((each) => each.kind === kind && each.page !== "kiosk");
+  const chosen = own.find(({ page }) => page === "portal") ?? own[0];
+  if (!chosen) return;
+  const query = new URLSearchParams({ replay: replay.kind, return_to: `${base}/${chosen.id}`, ...(settings.prompt === "none" ? {} : { prompt: settings.prompt }) });
+  const link = Object.assign(element("a", "button", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
+  place.append(element("p", "buttons", link, element("span", "quiet", ` ${t("case.replay_note")}`)));
+}
+
 function read() {
   const text = paste.value.trim();
   if (!text) return place.replaceChildren();
   try {
-    show(readCase(text));
+    const found = readCase(text);
+    show(found);
+    offerReplay(found);
   } catch (error) {
     if (!(error instanceof NoCase)) throw error;
     place.replaceChildren(element("section", "card", element("p", "bad", t(`case.error.${error.reason}`, { place: error.place }))));

@@ -157,7 +157,8 @@ extension SignInEndpoints {
                 admission: parts.admission, journal: parts.journal),
             store: parts.store, sessions: parts.sessions, limits: parts.limits,
             cookie: parts.cookie, attempts: parts.attempts, marks: parts.marks,
-            publicURL: parts.configuration.publicURL, languages: parts.languages)
+            publicURL: parts.configuration.publicURL, languages: parts.languages,
+            isDemo: parts.configuration.demoControlURL != nil)
     }
 }
 

@@ -18,6 +18,8 @@ struct SignInEndpoints: Sendable {
     let marks: BrowserMarks
     let publicURL: PublicURL
     let languages: Languages
+    /// Whether the provider is the demo tenant, which can repeat the failure of a case.
+    let isDemo: Bool
 
     func begin(_ call: Call, _ application: Application, _ session: LookedUpSession) async throws -> Response {
         let head = call.request.head
@@ -25,6 +27,9 @@ struct SignInEndpoints: Sendable {
             query: head.query, application: application, publicURL: publicURL,
             isCrossSite: head[.secFetchSite] == "cross-site")
         // Without a choice of a language, the browser's own preference reaches the provider with the browser's request.
+        if isDemo, head[.secFetchSite] != "cross-site", let replay = call.field("replay") {
+            options.extraParameters.append(("companion_replay", replay))
+        }
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
         return try await Self.leaving(head, call.context, from: options.returnPath) {
             let (browser, newMark) = try browser(call, session)

@@ -14,6 +14,7 @@ extension GrantRequest {
         guard let code, let account = platform.account(username: code.username) else {
             throw PlatformError.malformedGrant
         }
+        if let error = code.replay?.redemptionError { throw error }
         guard code.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }
         guard now < code.expires else { throw PlatformError.codeExpired }

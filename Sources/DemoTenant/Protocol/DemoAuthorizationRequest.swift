@@ -44,6 +44,8 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     var domainHint: String?
     var claims = RequestedClaims.none
     var wantsClientInfo = false
+    /// The failure that this sign-in is to end with; nil for none.
+    var replay: Replay?
     /// The device that the sign-in is for.
     var device: DeviceLogin?
 }
@@ -117,7 +119,8 @@ extension DemoAuthorizationRequest {
             askedScope: scope, nonce: fields.text("nonce"),
             codeChallenge: try Self.codeChallenge(fields, client.redirectClass(of: target.redirectURI)), prompt: prompt,
             maxAge: maxAge, loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
-            claims: try RequestedClaims(fields["claims"]), wantsClientInfo: fields["client_info"] == "1")
+            claims: try RequestedClaims(fields["claims"]), wantsClientInfo: fields["client_info"] == "1",
+            replay: fields.text("companion_replay").flatMap(Replay.init))
     }
 
     /// Returns the code challenge (RFC 7636 §4.3). The platform demands it of single-page applications alone. Others may

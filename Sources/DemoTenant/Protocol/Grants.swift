@@ -34,6 +34,8 @@ struct AuthorizationCode: Sendable, Codable {
     var authentication: Authentication
     var claims: RequestedClaims
     var expires: Date
+    /// The failure with which its redemption is to end; nil for none.
+    var replay: Replay?
 }
 
 /// The content of a refresh token. The token is this value, encrypted.

@@ -37,7 +37,7 @@ extension Platform {
         -> Response
     {
         do {
-            if let error = controls.takePlatformError(.authorize) { throw error }
+            if let error = request.replay?.authorizationError ?? controls.takePlatformError(.authorize) { throw error }
             var signIn = try signIn(
                 DemoSignInFlow(
                     id: newID(), request: request, expires: now().addingTimeInterval(DemoSignInFlow.lifetime)),

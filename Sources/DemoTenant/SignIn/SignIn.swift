@@ -329,7 +329,8 @@ struct SignIn {
                 scopes: request.scopes, askedScope: request.askedScope, username: account.username,
                 authentication: authentication,
                 claims: request.claims,
-                expires: exchange.diagnostics.time.addingTimeInterval(AuthorizationCode.lifetime))
+                expires: exchange.diagnostics.time.addingTimeInterval(AuthorizationCode.lifetime),
+                replay: request.replay)
             answer = [("code", try platform.state.sealer.seal(code, for: .code))]
             if request.wantsClientInfo { answer.append(("client_info", account.clientInfo(request.segment.userFlow))) }
             answer.append(("session_state", authentication.sessionID))
