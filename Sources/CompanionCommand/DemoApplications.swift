@@ -22,6 +22,13 @@ enum DemoApplications {
         }
     }
 
+    /// The tenant's payroll, an API of its own that demands an authentication context.
+    static func payroll(of tenant: DemoTenant) -> AllowedAPI? {
+        guard let path = APIPathPattern("/payroll"), let base = Endpoint(tenant.baseURL + "/api") else { return nil }
+        return AllowedAPI(
+            name: "payroll", base: base, paths: [path], scopes: [path: ["api://payroll.contoso.example/payslips.read"]])
+    }
+
     static func all(
         tenant: DemoTenant, secret: String, redirectURI: String, isShared: Bool
     ) throws -> [Application] {

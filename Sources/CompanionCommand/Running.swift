@@ -79,7 +79,10 @@ enum Running {
         } catch {
             throw failure(error)
         }
-        if configuration.apis.isEmpty { configuration.apis = [DemoApplications.graph(of: tenant)].compactMap(\.self) }
+        if configuration.apis.isEmpty {
+            configuration.apis = [DemoApplications.graph(of: tenant), DemoApplications.payroll(of: tenant)].compactMap(
+                \.self)
+        }
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
         let stop = await StopSignals()

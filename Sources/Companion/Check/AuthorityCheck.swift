@@ -145,6 +145,15 @@ package struct AuthorityCheck: Sendable {
                 report.findings.removeAll { $0.subject == "credential" }
             }
             for finding in findings { report.add(finding) }
+            if let granted = await probe.grantedScopes(of: application) {
+                report.add(
+                    granted.isEmpty
+                        ? .good("consent", "No administrator has consented for everyone, so each person is asked.")
+                        : .good(
+                            "consent",
+                            "An administrator has consented for everyone: \(granted.sorted().joined(separator: ", ")).")
+                )
+            }
         } catch {
             switch error {
             case .forbidden:

@@ -42,6 +42,19 @@ struct DirectoryProbe: Sendable {
         return (registered, scopes.map { Dictionary($0) { one, _ in one } })
     }
 
+    /// Returns the delegated permissions that an administrator has granted for everyone; nil if the token may not read them
+    /// (`Directory.Read.All`).
+    func grantedScopes(of application: Application) async -> Set<String>? {
+        guard let me = application.graph, let token = try? await token(of: application) else { return nil }
+        let id = application.registration.clientID
+        let principal = try? await get("/servicePrincipals(appId='\(id)')?$select=id", me, token)
+        guard let key = principal?["id"]?.string, UUID(uuidString: key) != nil,
+            let grants = try? await get("/servicePrincipals/\(key)/oauth2PermissionGrants", me, token)["value"]?.array
+        else { return nil }
+        let all = grants.filter { $0["consentType"]?.string == "AllPrincipals" }
+        return Set(all.flatMap { ($0["scope"]?.string ?? "").split(separator: " ").map(String.init) })
+    }
+
     /// The configured credential; nil if it cannot be read, which another finding reports.
     func credential(of application: Application) -> ClientAuthentication? {
         try? ClientCredentials.read(application.credential, now: now, randomBytes: SessionStore.secureRandomBytes)

@@ -251,7 +251,8 @@ package final class SignInFlow: Sendable {
         authenticated.registration.redirectURI = purpose.redirectURI
         let directory = providers.directory
         let request = try CodeRequest(
-            redeeming: validated, scopes: completion.attempt.requestedScopes, claims: purpose.claims,
+            redeeming: validated, scopes: Self.scopes(of: completion.attempt, completion.application),
+            claims: purpose.claims,
             client: authenticated, configured: try await directory.metadata(for: completion.application.authority))
         let client = TokenThrottle.Client(tokenEndpoint: tokenEndpoint, id: authenticated.registration.clientID)
         return try await providers.exchange.run(
@@ -259,6 +260,12 @@ package final class SignInFlow: Sendable {
         ) {
             try await request.tokens(from: $0, directory: directory)
         }
+    }
+
+    /// Returns the scopes of the token that comes with a sign-in. A person may have consented to those of several
+    /// resources; tokens for the others are acquired when they are needed.
+    private static func scopes(of attempt: SignInAttempt, _ application: Application) -> [String] {
+        application.kind == .oidc ? attempt.requestedScopes : ScopeResources.ofFirst(attempt.requestedScopes)
     }
 
     /// Returns the person's name from UserInfo if the ID token has none. A failure does not prevent the sign-in.
@@ -285,7 +292,7 @@ package final class SignInFlow: Sendable {
             account.annotation = groups?.text
             let sessionID = try await store.completeSignIn(
                 attempt, account: account,
-                tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
+                tokens: NewTokens(signedIn, requestedScopes: Self.scopes(of: attempt, application)))
             if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
             await journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID, hasNewAccount: true)

@@ -139,6 +139,18 @@ import Testing
         }
     }
 
+    @Test func `the administrator's consent is read where the permission allows it`() async throws {
+        try await run(register: {
+            $0.applicationRoles = ["https://graph.microsoft.com": ["Application.Read.All", "Directory.Read.All"]]
+        }) { site, application in
+            let visitor = Visitor(site)
+            let consent = try #require(await findings(site, application).first { $0.subject == "consent" })
+            #expect(consent.what.english.contains("No administrator has consented"), "\(consent.what.english)")
+            try await visitor.signIn(app: "contoso")
+            #expect((await findings(site, application)).allSatisfy { $0.severity == .good })
+        }
+    }
+
     @Test func `without app_only the registration is not read`() async throws {
         try await run(configure: { $0.isAppOnlyAllowed = false }) { site, application in
             #expect(!(await findings(site, application)).contains { $0.subject == "registration" })

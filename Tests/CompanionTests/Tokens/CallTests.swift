@@ -156,6 +156,30 @@ import WebFormats
         }
     }
 
+    @Test func `an API of another resource that demands a context gets both on the way`() async throws {
+        try await run { configuration in
+            let me = configuration.applications[0].api?.description ?? ""
+            let base = try #require(Endpoint(me.replacing("/v1.0/me", with: "/api")))
+            let path = try #require(APIPathPattern("/payroll"))
+            configuration.apis = [
+                AllowedAPI(
+                    name: "payroll", base: base, paths: [path],
+                    scopes: [path: ["api://payroll.contoso.example/payslips.read"]])
+            ]
+        } _: { site, visitor in
+            for expected in ["consent_required", "interaction_required"] {
+                let refused = try await call(visitor, ("api", "payroll"), ("path", "/payroll"))
+                #expect(refused.code == expected, "\(refused.text)")
+                let action = try #require(refused.json["action"] as? [String: String])
+                let query = try #require(action["url"]?.split(separator: "?").last)
+                let back = try await visitor.signIn(query: String(query))
+                #expect(back.location == "/ios", "\(back.location ?? "")")
+            }
+            let answer = try await call(visitor, ("api", "payroll"), ("path", "/payroll"))
+            #expect(answer.json["status"] as? Int == 200, "\(answer.text)")
+        }
+    }
+
     @Test(arguments: paths.indices.filter { paths[$0].entry == nil })
     func `no request leaves the list`(index: Int) async throws {
         try await run { site, visitor in
