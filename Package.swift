@@ -9,10 +9,6 @@ let settings: [SwiftSetting] = [
 ]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -36,19 +32,16 @@ let package = Package(
     // versions.
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
         // The system, each a thin layer of C.
         .target(name: "CLinux"),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
-        .target(name: "CTLS", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .systemLibrary(name: "CBrotli"),
         .systemLibrary(name: "CZlib"),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq"),
@@ -58,26 +51,29 @@ let package = Package(
 
         // From the kernel up to HTTP.
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
-        .target(name: "TLS", dependencies: ["CTLS"], swiftSettings: settings),
-        .target(name: "DevelopmentCA", dependencies: [x509, asn1, crypto], swiftSettings: settings),
+        .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "DevelopmentCA", dependencies: ["Cryptography", "WebFormats"], swiftSettings: settings),
         .target(name: "HTTPWire", dependencies: ["WebFormats", httpTypes], swiftSettings: settings),
         .target(
             name: "HTTPServer",
             dependencies: [
-                "EventLoop", "HTTPWire", "TLS", "WebFormats", "CLinux", "CBrotli", "CZlib", httpTypes, crypto, logging,
+                "EventLoop", "HTTPWire", "TLS", "WebFormats", "CLinux", "CBrotli", "CZlib", "Cryptography", httpTypes,
+                logging,
             ],
             swiftSettings: settings),
         .target(
             name: "HTTPClient", dependencies: ["EventLoop", "HTTPWire", "CCurl", "CZlib", httpTypes],
             swiftSettings: settings),
 
-        // What a relying party knows and keeps.
+        // The knowledge and the stores of a relying party.
         .target(name: "Expiring", swiftSettings: settings),
         .target(
             name: "OpenIDConnect",
-            dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1],
+            dependencies: ["Cryptography", "Expiring", "WebFormats", httpTypes],
             swiftSettings: settings),
-        .target(name: "SessionStore", dependencies: ["Expiring", "WebFormats", crypto], swiftSettings: settings),
+        .target(
+            name: "SessionStore", dependencies: ["Cryptography", "Expiring", "WebFormats"], swiftSettings: settings),
         .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb, sqlite], swiftSettings: settings),
         .target(
             name: "PostgresStore", dependencies: ["SessionStore", "EventLoop", "WebFormats", "CPostgres"],
@@ -85,57 +81,81 @@ let package = Package(
 
         // The languages of the product's pages.
         .target(
-            name: "Languages", dependencies: ["HTTPWire", "WebFormats", httpTypes, crypto], swiftSettings: settings),
+            name: "Languages", dependencies: ["Cryptography", "HTTPWire", "WebFormats", httpTypes],
+            swiftSettings: settings),
 
         // The product, each of these on those above it.
         .target(
             name: "CompanionCore",
             dependencies: [
                 "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "PostgresStore", "Languages", "WebFormats", httpTypes, logging, crypto, yams,
+                "PostgresStore", "Languages", "TLS", "WebFormats", httpTypes, logging, yams,
             ],
             swiftSettings: settings),
         .target(
             name: "CompanionSignIn",
             dependencies: [
                 "CompanionCore", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
-                "Languages", "WebFormats", httpTypes, logging, crypto,
+                "Languages", "WebFormats", httpTypes, logging,
             ],
             swiftSettings: settings),
         .target(
             name: "CompanionPages",
             dependencies: [
-                "CompanionCore", "HTTPServer", "HTTPWire", "Languages", "OpenIDConnect", "WebFormats", httpTypes,
-                crypto,
+                "CompanionCore", "HTTPServer", "HTTPWire", "Languages", "OpenIDConnect", "WebFormats", "Cryptography",
+                httpTypes,
             ],
             swiftSettings: settings),
         .target(
             name: "Companion",
             dependencies: [
                 "CompanionCore", "CompanionSignIn", "CompanionPages", "HTTPServer", "HTTPWire", "HTTPClient",
-                "EventLoop", "CLinux", "Expiring", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "PostgresStore", "TLS",
-                "WebFormats", httpTypes, logging, crypto,
+                "EventLoop", "Expiring", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore",
+                "TLS", "WebFormats", httpTypes, logging, "Cryptography",
+            ],
+            swiftSettings: settings),
+
+        // The tenant, which needs nothing of the product's.
+        .target(
+            name: "TenantDirectory",
+            dependencies: ["WebFormats", httpTypes, "Cryptography", logging], swiftSettings: settings),
+        .target(
+            name: "TenantControl",
+            dependencies: ["TenantDirectory", "HTTPServer", "HTTPWire", "WebFormats", httpTypes, logging],
+            swiftSettings: settings),
+        .target(
+            name: "TenantGraph",
+            dependencies: [
+                "TenantDirectory", "TenantControl", "HTTPServer", "HTTPWire", "WebFormats", httpTypes, "Cryptography",
             ],
             swiftSettings: settings),
         .target(
-            name: "DemoTenant",
+            name: "TenantSignIn",
             dependencies: [
-                "Expiring", "HTTPServer", "HTTPWire", "EventLoop", "Languages", "TLS", "WebFormats", httpTypes, crypto,
-                cryptoExtras, logging,
+                "TenantDirectory", "TenantControl", "Expiring", "HTTPServer", "HTTPWire", "Languages", "WebFormats",
+                httpTypes, "Cryptography", logging,
             ],
             swiftSettings: settings),
+        .target(
+            name: "TenantServer",
+            dependencies: [
+                "TenantDirectory", "TenantControl", "TenantGraph", "TenantSignIn", "HTTPServer", "HTTPWire",
+                "Cryptography", "EventLoop", "Languages", "TLS", "WebFormats", httpTypes, logging,
+            ],
+            swiftSettings: settings),
+
+        // The command.
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "DevelopmentCA",
-                "EventLoop", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "PostgresStore", "TLS", "WebFormats", httpTypes, logging, crypto, cryptoExtras, asn1, x509, yams,
+                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "TenantDirectory", "TenantServer",
+                "DevelopmentCA", "EventLoop", "HTTPClient", "HTTPServer", "HTTPWire", "Languages", "OpenIDConnect",
+                "SessionStore", "TLS", "WebFormats", httpTypes, logging, "Cryptography", yams,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
 
-        // What several test targets share.
+        // Shared by several test targets.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "TLSClient", path: "Tests/TLSClient",
@@ -145,37 +165,46 @@ let package = Package(
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "CLinux", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "HTTPWireTests", dependencies: ["HTTPWire", "WebFormats", "TestSupport"], exclude: ["Corpus"],
+            name: "HTTPWireTests",
+            dependencies: ["HTTPWire", "WebFormats", "TestSupport", httpTypes], exclude: ["Corpus"],
             swiftSettings: settings),
-        .testTarget(name: "TLSTests", dependencies: ["TLS", "CTLS"], swiftSettings: settings),
+        .testTarget(name: "TLSTests", dependencies: ["TLS", "COpenSSL"], swiftSettings: settings),
         .testTarget(
-            name: "DevelopmentCATests", dependencies: ["DevelopmentCA", x509, asn1], swiftSettings: settings),
+            name: "CryptographyTests", dependencies: ["Cryptography", "WebFormats", "TestSupport"],
+            exclude: ["requirements.txt"], swiftSettings: settings),
+        .testTarget(
+            name: "DevelopmentCATests", dependencies: ["DevelopmentCA", "Cryptography", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "HTTPWire", "TLS", "WebFormats", "EventLoop", "CLinux", "CBrotli", "CZlib", "TLSClient",
-                "TestSupport",
+                "HTTPServer", "HTTPWire", "TLS", "EventLoop", "CBrotli", "CZlib", "TLSClient", "TestSupport", httpTypes,
+                logging,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "TestSupport"],
+            name: "HTTPClientTests",
+            dependencies: ["HTTPClient", "EventLoop", "TestSupport", httpTypes],
             swiftSettings: settings),
         .testTarget(
-            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", "WebFormats", crypto, cryptoExtras, asn1],
+            name: "OpenIDConnectTests",
+            dependencies: ["OpenIDConnect", "Cryptography", "WebFormats", "TestSupport", httpTypes],
             swiftSettings: settings),
         // Stores for tests: a fixture, and the backend in memory.
         .target(
-            name: "StoreTesting", dependencies: ["SessionStore", "SQLiteStore", "PostgresStore", "EventLoop", grdb],
+            name: "StoreTesting",
+            dependencies: ["SessionStore", "SQLiteStore", "PostgresStore", "EventLoop", "TestSupport", grdb],
             path: "Tests/StoreTesting", swiftSettings: settings),
         .testTarget(
             name: "SessionStoreTests", dependencies: ["SessionStore", "StoreTesting", "WebFormats"],
             swiftSettings: settings),
         .testTarget(
             name: "SQLiteStoreTests",
-            dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "WebFormats", grdb],
+            dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "TestSupport", "WebFormats", grdb],
             swiftSettings: settings),
         .testTarget(
-            name: "PostgresStoreTests", dependencies: ["PostgresStore", "SessionStore", "StoreTesting", "TestSupport"],
+            name: "PostgresStoreTests",
+            dependencies: ["PostgresStore", "SessionStore", "StoreTesting", "TestSupport", "EventLoop"],
             swiftSettings: settings),
         .testTarget(
             name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting", "TestSupport"],
@@ -184,41 +213,46 @@ let package = Package(
         .testTarget(
             name: "DemoTenantTests",
             dependencies: [
-                "DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", "Languages", "WebFormats", crypto, cryptoExtras,
+                "TenantDirectory", "TenantControl", "TenantGraph", "TenantSignIn", "TenantServer", "HTTPClient",
+                "CompanionCommand", "HTTPServer", "EventLoop", "HTTPWire", "Languages", "WebFormats", "Cryptography",
+                "TestSupport", httpTypes, logging,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "CompanionTests",
             dependencies: [
-                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "HTTPClient",
-                "HTTPServer", "EventLoop", "HTTPWire", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "PostgresStore",
-                "StoreTesting", "TLS", "WebFormats", "TestSupport", crypto,
-                cryptoExtras,
+                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "TenantDirectory", "TenantServer",
+                "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "Languages", "OpenIDConnect", "SessionStore",
+                "SQLiteStore", "PostgresStore", "StoreTesting", "TLS", "WebFormats", "TestSupport", "Cryptography",
+                httpTypes, logging,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "CompanionCommandTests",
-            dependencies: ["CompanionCommand", "CompanionCore", "DemoTenant", "DevelopmentCA", "WebFormats"],
+            dependencies: [
+                "CompanionCommand", "CompanionCore", "TenantDirectory", "DevelopmentCA", "WebFormats", "Cryptography",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "WebFormats", "HTTPWire", "Languages", "OpenIDConnect", "Companion", "CompanionCore", "CompanionSignIn",
-                "DemoTenant", "HTTPServer",
+                "WebFormats", "Cryptography", "HTTPWire", "Languages", "OpenIDConnect", "Companion", "CompanionCore",
+                "CompanionSignIn", "TenantDirectory", "TenantControl", "TenantGraph", "TenantSignIn", "TenantServer",
+                "HTTPServer",
                 "TestSupport", httpTypes,
             ],
             path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],
             swiftSettings: settings),
-        // What Tests/Costs/run counts the instructions of. Empty in a release build.
+        // Tests/Costs/run counts the instructions of these. Empty in a release build.
         .executableTarget(
             name: "Costs",
             dependencies: [
-                "Companion", "CompanionCore", "CompanionSignIn", "HTTPServer", "HTTPWire", "Languages", "OpenIDConnect",
-                "SessionStore", "WebFormats", httpTypes,
+                "Companion", "CompanionCore", "CompanionPages", "CompanionSignIn", "HTTPServer", "HTTPWire",
+                "Languages", "OpenIDConnect", "SessionStore", "WebFormats", httpTypes,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
-        // What Tests/Benchmarks/run measures the store with.
+        // Tests/Benchmarks/run measures the store with these.
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: ["EventLoop", "PostgresStore", "SessionStore", "SQLiteStore", sqlite],
@@ -226,14 +260,32 @@ let package = Package(
     ]
 )
 
-if Context.environment["COMPANION_TARGETS"] == "threads" {
+// The rooms of the house. `Sources/<room>/<target>`.
+let rooms = [
+    "C": ["CBrotli", "CCurl", "CLinux", "CPostgres", "COpenSSL", "CZlib"],
+    "Wire": [
+        "Cryptography", "DevelopmentCA", "EventLoop", "Expiring", "HTTPClient", "HTTPServer", "HTTPWire", "TLS",
+        "WebFormats",
+    ],
+    "Identity": ["Languages", "OpenIDConnect"],
+    "Store": ["PostgresStore", "SQLiteStore", "SessionStore"],
+    "Companion": ["Companion", "CompanionCore", "CompanionPages", "CompanionSignIn"],
+    "Tenant": ["TenantControl", "TenantDirectory", "TenantGraph", "TenantServer", "TenantSignIn"],
+    "Command": ["CompanionCommand"],
+]
+for (room, names) in rooms {
+    for target in package.targets where names.contains(target.name) { target.path = "Sources/\(room)/\(target.name)" }
+}
+
+// `COMPANION_TARGETS=threads`, or names of test targets with commas between them, leaves out all that these do not need.
+if let names = Context.environment["COMPANION_TARGETS"] {
     let tested = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
     var needed: Set<String> = []
     func need(_ name: String) {
         guard let target = tested[name], needed.insert(name).inserted else { return }
         for case .byNameItem(let below, _) in target.dependencies { need(below) }
     }
-    threadTests.forEach(need)
+    (names == "threads" ? threadTests : Set(names.split(separator: ",").map(String.init))).forEach(need)
     package.targets.removeAll { !needed.contains($0.name) }
     package.products = []
 }

@@ -1,4 +1,4 @@
-"""How the suites in Python count their tests and end."""
+"""The suites in Python count their tests and end with this."""
 
 import sys
 

@@ -1,6 +1,7 @@
-import Crypto
+import Cryptography
 import Foundation
 import FoundationXML
+import TestSupport
 import Testing
 import WebFormats
 
@@ -30,9 +31,9 @@ import WebFormats
     }
 
     @Test func `the lines that are printed let the printed token in`() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        defer { TemporaryFolder.remove(folder) }
         let made = try companion(
             ["tokens", "new", "--name", "nightly", "--scope", "check", "--scope", "metrics", "--days", "20"], in: folder
         )
@@ -43,6 +44,12 @@ import WebFormats
         for wrong in [["--name", "Nightly", "--scope", "check"], ["--name", "n", "--scope", "everything"]] {
             #expect(try companion(["tokens", "new"] + wrong, in: folder).status == 64)
         }
+    }
+
+    @Test func `health has the options of an address, and no others of the server`() throws {
+        let help = try companion(["health", "--help"], in: TemporaryFolder.ofProcess).output
+        let options = Set(help.matches(of: /^  (?:-h, )?(--[a-z-]+)/.anchorsMatchLineEndings()).map { String($0.1) })
+        #expect(options == ["--config", "--host", "--port", "--version", "--help"])
     }
 
     @Test func `a job can tell errors from something that expires soon`() throws {
@@ -75,6 +82,8 @@ import WebFormats
         #expect(good.status == 0, "\(good.output)")
         #expect(try check(beside: expiring).status == 0)
         #expect(try check("--fail-before", "10d", beside: expiring).status == 0)
+        let named = try check("--fail-before", "30d", beside: expiring)
+        #expect(named.output.contains("FAILS  api_token nightly: within 30 days"), "\(named.output)")
         let late = try check("--fail-before", "30d", "--junit", beside: expiring)
         #expect(late.status == 3)
         #expect(late.output.contains("<failure type=\"expiry\"") && late.output.contains("name=\"api_token nightly\""))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebFormats
 
@@ -12,9 +13,13 @@ final class RunningTenant {
     /// - Parameters:
     ///   - shell: A script that starts `"$@"`; nil starts it directly.
     ///   - folder: The folder of an earlier one, whose certificates are used again.
-    init(_ arguments: [String], command: String = "tenant", shell: String? = nil, folder: URL? = nil) throws {
+    ///   - variables: Further variables of its environment.
+    init(
+        _ arguments: [String], command: String = "tenant", shell: String? = nil, folder: URL? = nil,
+        variables: [String: String] = [:]
+    ) throws {
         self.folder =
-            folder ?? FileManager.default.temporaryDirectory.appendingPathComponent("tenant-\(UUID().uuidString)")
+            folder ?? TemporaryFolder.ofProcess.appendingPathComponent("tenant-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
         let companion = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("companion")
@@ -32,7 +37,7 @@ final class RunningTenant {
         ]
         // With the address sanitizer, these say that it looks for no leaks.
         environment["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
-        process.environment = environment
+        process.environment = environment.merging(variables) { $1 }
         process.currentDirectoryURL = self.folder
         process.standardOutput = output
         process.standardError = errors
@@ -43,14 +48,19 @@ final class RunningTenant {
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
-        try? FileManager.default.removeItem(at: folder)
+        TemporaryFolder.remove(folder)
     }
 
     /// Returns what is printed until a text occurs in it, or the end.
-    func printed(until text: String) throws -> String {
+    func printed(until text: String) throws -> String { RunningTenant.read(output, until: text) }
+
+    /// The same of standard error.
+    func errors(until text: String) throws -> String { RunningTenant.read(errors, until: text) }
+
+    private static func read(_ pipe: Pipe, until text: String) -> String {
         var all = ""
         while !all.contains(text) {
-            let next = output.fileHandleForReading.availableData
+            let next = pipe.fileHandleForReading.availableData
             if next.isEmpty { break }
             all += String(decoding: next, as: UTF8.self)
         }

@@ -1,11 +1,17 @@
 import CompanionCore
-import DemoTenant
 import Foundation
+import TenantDirectory
 import Testing
 
 @testable import CompanionCommand
 
 @Suite struct TenantFileTests {
+    private static let topKeys = "applications, users, groups, contexts, password_grant, control_token"
+    private static let applicationKeys = [
+        "name, client_id, native, web, spa, secret_file, secret_expires, certificate_file, tenants, exposes",
+        "access_token_version, id_tokens, app_roles, granted, assignment_required, group_claims, optional_claims, native_authentication, public_client_flows, user_flow",
+    ].joined(separator: ", ")
+
     @Test func `the file says who may sign in to what`() throws {
         let file = try TenantFile(
             """
@@ -22,16 +28,22 @@ import Testing
                 app_roles: [Tasks.Admin]
               - name: Other
                 certificate_file: /etc/other.pem
+                access_token_version: 2
+                id_tokens: true
             users:
               - { username: ada@contoso.example, password: "1234", groups: [Staff],
                   roles: { Tasks: [Tasks.Admin] }, guest_of: [tailspin.example], second_factor: true }
               - username: bob@fabrikam.example
                 password: demo
                 display_name: Bob Smith
+            password_grant: true
             control_token: let-me
             """, path: "/srv/tenant.yaml")
         let (tasks, other) = (file.applications[0], file.applications[1])
         #expect(file.applications.count == 2)
+        #expect(file.allowsPasswords)
+        #expect(tasks.accessTokenVersion == .v1 && other.accessTokenVersion == .v2)
+        #expect(!tasks.idTokens && other.idTokens)
         #expect(tasks.name == "Tasks")
         #expect(tasks.clientID == "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10")
         #expect(tasks.native == ["com.contoso.tasks", "http://localhost"])
@@ -43,7 +55,10 @@ import Testing
         #expect(tasks.exposes == ["api://tasks": ["Tasks.Read", "Tasks.Write"]])
         #expect(tasks.appRoles == ["Tasks.Admin"])
         #expect(
-            other == TenantFile.Application(name: "Other", certificateFile: "/etc/other.pem", source: "applications[1]")
+            other
+                == TenantFile.Application(
+                    name: "Other", certificateFile: "/etc/other.pem", accessTokenVersion: .v2, idTokens: true,
+                    source: "applications[1]")
         )
         #expect(
             file.users == [
@@ -112,6 +127,38 @@ import Testing
             ])
     }
 
+    @Test func `a file declares native authentication`() throws {
+        let file = try TenantFile(
+            """
+            applications:
+              - name: Customers
+                native_authentication: true
+                public_client_flows: false
+                user_flow: { method: code, attributes: [displayName,
+                  { name: age, type: integer, required: false, regex: "^[0-9]+$" }] }
+              - { name: Closed, user_flow: none }
+            users:
+              - { username: eve@fabrikam.example, sign_in: code }
+              - { username: sam@fabrikam.example, password: "1", second_factor: sms, mobile_phone: +46 70 555 0199,
+                  blocked_contact: true }
+            """, path: "/t.yaml")
+        let native = try #require(file.applications.first).nativeAuthentication
+        #expect(native.isEnabled && native.publicClientFlows == false)
+        #expect(
+            native.userFlow
+                == DemoClient.SignUpFlow(
+                    method: .code,
+                    attributes: [
+                        DemoClient.Attribute(name: "displayName"),
+                        DemoClient.Attribute(name: "age", kind: .integer, isRequired: false, pattern: "^[0-9]+$"),
+                    ]))
+        #expect(file.applications.last?.nativeAuthentication.userFlow == nil)
+        #expect(file.users.map(\.native.method) == [.code, .password] && file.users.first?.password == "")
+        #expect(file.users.last?.native.secondFactor == .sms && file.users.last?.secondFactor == false)
+        #expect(file.users.last?.native.mobilePhone == "+46 70 555 0199")
+        #expect(file.users.last?.native.isContactBlocked == true)
+    }
+
     @Test(arguments: ["", "# nothing", "applications:\nusers:", "{}", "applications: []"])
     func `an empty file registers nothing`(text: String) throws {
         #expect(try TenantFile(text, path: "/t.yaml") == TenantFile())
@@ -123,16 +170,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a: 1", ["line 1: a is not known; the keys here are applications, users, groups, contexts, control_token"]),
+        ("a: 1", ["line 1: a is not known; the keys here are \(topKeys)"]),
         (
             "applications:\n  - name: A\n    nativ: [x]\n    app_role: y",
             [
-                "line 3: applications[0].nativ is not known; the keys here are name, client_id, native, web, spa, "
-                    + "secret_file, secret_expires, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
-                    + "optional_claims",
-                "line 4: applications[0].app_role is not known; the keys here are name, client_id, native, web, spa, "
-                    + "secret_file, secret_expires, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
-                    + "optional_claims",
+                "line 3: applications[0].nativ is not known; the keys here are \(applicationKeys)",
+                "line 4: applications[0].app_role is not known; the keys here are \(applicationKeys)",
             ]
         ),
         ("applications:\n  - native: [x]", ["line 2: applications[0] needs a name"]),
@@ -161,8 +204,23 @@ import Testing
         ),
         ("users:\n  - { username: a, password: '' }", ["line 2: users[0].password must be one text"]),
         (
+            "applications:\n  - { name: A, user_flow: { method: pigeon } }",
+            ["line 2: applications[0].user_flow.method must be one of password, code"]
+        ),
+        (
+            "applications:\n  - { name: A, user_flow: { attributes: [{ name: b, regex: '(' }] } }",
+            ["line 2: applications[0].user_flow.attributes[0].regex is no regular expression"]
+        ),
+        (
+            "applications:\n  - { name: A, user_flow: { attributes: [{ type: date }] } }",
+            [
+                "line 2: applications[0].user_flow.attributes[0] needs a name"
+            ]
+        ),
+        ("users:\n  - { username: a, sign_in: password }", ["line 2: users[0] needs a password"]),
+        (
             "users:\n  - { username: a, password: b, second_factor: perhaps }",
-            ["line 2: users[0].second_factor must be true or false"]
+            ["line 2: users[0].second_factor must be one of true, false, email, sms, unregistered"]
         ),
         (
             "users:\n  - { username: a, password: b, roles: { A: { b: c } } }",
@@ -257,19 +315,19 @@ import Testing
 
     @Test func `a missing file is reported`() {
         #expect {
-            try TenantFile(path: "/nonexistent/t.yaml")
+            try TenantFile(path: "/nonexistent/t.yaml", isForOthers: false)
         } throws: {
             "\($0)".contains("/nonexistent/t.yaml cannot be read")
         }
     }
 
-    @Test func `the README's example is read`() throws {
-        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "../../README.md")
-        let blocks = try String(contentsOf: readme, encoding: .utf8).components(separatedBy: "```yml\n").dropFirst()
+    @Test func `the guide's example is read`() throws {
+        let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../deploy/guides/tenant.md")
+        let blocks = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```yml\n").dropFirst()
         #expect(blocks.count == 1)
         let example = try #require(blocks.first?.components(separatedBy: "```").first)
         let file = try TenantFile(example, path: "/t.yaml")
-        #expect(file.applications.count == 1 && file.users.count == 1 && file.controlToken != nil)
+        #expect(file.applications.count == 2 && file.users.count == 3 && file.controlToken != nil)
     }
 }

@@ -1,21 +1,24 @@
-import DemoTenant
 import DevelopmentCA
 import Foundation
+import TenantDirectory
+import TestSupport
 import Testing
 
 @testable import CompanionCommand
 @testable import CompanionCore
 
 @Suite struct TenantPlanTests {
-    private static let users = "users: [{ username: ada@contoso.example, password: secret }]\n"
+    private static let users = "users: [{ username: ada@contoso.example, password: a secret }]\n"
+    /// A token of the least length.
+    private static let token = "0123456789abcdef"
 
     /// Returns what the command would serve.
     private static func plan(
         _ arguments: [String], file: String? = nil, environment: [String: String] = ["HOME": "/tmp"]
     ) throws -> TenantPlan {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("plan-\(UUID().uuidString)")
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("plan-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        defer { TemporaryFolder.remove(folder) }
         try "the secret\n".write(to: folder.appendingPathComponent("a.secret"), atomically: true, encoding: .utf8)
         try Self.certificate.write(to: folder.appendingPathComponent("a.pem"), atomically: true, encoding: .utf8)
         try "".write(to: folder.appendingPathComponent("empty"), atomically: true, encoding: .utf8)
@@ -54,6 +57,7 @@ import Testing
         #expect(clients.map(\.webRedirectURIs) == [[], [], ["http://localhost:3000/callback"], []])
         #expect(clients.map(\.spaRedirectURIs) == [[], [], [], ["https://tasks.example/"]])
         #expect(clients.map(\.secret) == [nil, nil, "the secret", nil])
+        #expect(clients.map(\.hasNativeAuthentication) == [true, true, false, false])
         #expect(Set(clients.map(\.id)).count == 4)
         #expect(clients.allSatisfy { UUID(uuidString: $0.id) != nil })
         #expect(try Self.plan(arguments).clients == clients)
@@ -118,7 +122,8 @@ import Testing
             [], environment: ["COMPANION_DEVELOPMENT_CA": "/ca", "COMPANION_DEMO_HOST": "0.0.0.0", "HOME": "/tmp"])
         #expect(plan.certificate == .development(DevelopmentCA(folder: "/ca")))
         #expect(plan.listen == ListenAddress(host: "0.0.0.0", port: 8443))
-        #expect(!plan.isForOthers)
+        #expect(!plan.isForOthers && plan.containerAddress == "0.0.0.0")
+        #expect(try Self.plan([]).containerAddress == nil)
         let other = try Self.plan(["--listen", "localhost:9443"], environment: ["COMPANION_DEMO_HOST": "0.0.0.0"])
         #expect(other.listen == ListenAddress(host: "0.0.0.0", port: 9443))
         #expect(other.host == "localhost" && !other.isForOthers)
@@ -129,10 +134,13 @@ import Testing
         ["--public-url", "https://tenant.example:8443", "--certificate", "c", "--private-key", "k"],
     ])
     func `other machines are served with people and a token alone`(arguments: [String]) throws {
-        #expect(try Self.plan(arguments, file: Self.users + "control_token: open").isForOthers)
-        let token = ["COMPANION_DEMO_CONTROL_TOKEN": "open"]
-        #expect(try Self.plan(arguments, file: Self.users, environment: token).controlToken == "open")
-        for file in [nil, Self.users, "control_token: open"] {
+        let plan = try Self.plan(
+            arguments, file: Self.users + "control_token: \(Self.token)",
+            environment: ["COMPANION_DEMO_HOST": "0.0.0.0"])
+        #expect(plan.isForOthers && plan.containerAddress == nil)
+        let token = ["COMPANION_DEMO_CONTROL_TOKEN": Self.token]
+        #expect(try Self.plan(arguments, file: Self.users, environment: token).controlToken == Self.token)
+        for file in [nil, Self.users, "control_token: \(Self.token)"] {
             #expect {
                 try Self.plan(arguments, file: file)
             } throws: { error in
@@ -141,6 +149,29 @@ import Testing
                     && mistakes?.first?.reason.contains("users and a control_token are needed") == true
             }
         }
+    }
+
+    @Test(arguments: [
+        (users + "control_token: 0123456789abcde", [:], "line 2: control_token needs at least 16 characters"),
+        (
+            "users:\n  - username: ada@contoso.example\n    password: seven77\ncontrol_token: \(token)", [:],
+            "line 3: users[0].password needs at least 8 characters"
+        ),
+        (users, ["COMPANION_DEMO_CONTROL_TOKEN": "0123456789abcde"], "COMPANION_DEMO_CONTROL_TOKEN needs at least 16"),
+        (
+            users + "control_token: \(token)\n"
+                + "applications: [{ name: A, web: [https://a.example/], secret_file: a.secret }]",
+            [:], "applications[0]: the secret needs at least 16 characters"
+        ),
+    ])
+    func `what strangers could guess is refused, but not on this machine alone`(
+        file: String, environment: [String: String], message: String
+    ) throws {
+        let error = #expect(throws: ConfigurationMistakes.self) {
+            try Self.plan(["--listen", "0.0.0.0:8443"], file: file, environment: environment)
+        }
+        #expect(error?.all.count == 1 && error?.description.contains("\n  \(message)") == true, "\(error as Any)")
+        #expect(throws: Never.self) { try Self.plan([], file: file, environment: environment) }
     }
 
     @Test(arguments: [
@@ -158,6 +189,8 @@ import Testing
         (["--public-url", "http://tenant.example"], "--public-url must be https://"),
         (["--public-url", "https://localhost/x"], "--public-url must have no path"),
         (["--native", "com contoso"], "--native com contoso has “com contoso”, which is neither a bundle ID"),
+        (["--native", ""], "\n  --native is empty; it needs a bundle ID such as com.contoso.tasks, or a redirect URI"),
+        (["--native", "com.contoso."], "--native com.contoso. has “com.contoso.”, which is neither a bundle ID"),
         (["--spa", "http://tasks.example/"], "--spa http://tasks.example/ has “http://tasks.example/”, which is no"),
         (["--spa", "https://tasks.example/#a"], "which is no redirect URI"),
         (["--web", "https://tasks.example/"], "is a web application, which proves itself"),

@@ -1,5 +1,6 @@
-import DemoTenant
 import Foundation
+import TenantDirectory
+import TestSupport
 import Testing
 import WebFormats
 
@@ -12,6 +13,8 @@ import WebFormats
         #expect(base.hasPrefix("https://localhost:") && UInt16(port) != nil)
         #expect(line["authority"]?.string == "\(base)/common")
         #expect(line["external_authority"]?.string == "https://127.0.0.1:\(port)/fabrikam.example")
+        let named = "https://fabrikam.ciamlogin.localhost:\(port)/fabrikam.example"
+        #expect(line["named_external_authority"]?.string == named)
         #expect(line["b2c_authority"]?.string == "\(base)/tfp/fabrikamb2c.example/b2c_1_susi")
         #expect(
             line["known_authorities"]?.array?.compactMap(\.string)
@@ -30,7 +33,7 @@ import WebFormats
         #expect(root.hasPrefix("http://localhost:"))
         #expect(try curl(root).output == String(contentsOfFile: file, encoding: .utf8))
         let ready = try #require(line["ready"]?.string)
-        for host in ["localhost", "127.0.0.1", "[::1]"] {
+        for host in ["localhost", "fabrikam.ciamlogin.localhost", "127.0.0.1", "[::1]"] {
             let address = ready.replacing("localhost", with: host)
             let answer = try curl("--cacert", file, "--connect-to", "::127.0.0.1:\(port)", address)
             #expect(answer.output.contains("\"keys\""), "\(host)")
@@ -52,6 +55,18 @@ import WebFormats
         ] { #expect(text.contains(part), "\(part)") }
     }
 
+    @Test func `the first lines say what a container's address means`() throws {
+        let variables = ["COMPANION_DEMO_HOST": "0.0.0.0"]
+        let tenant = try RunningTenant(["--plain", "--listen", "localhost:0"], variables: variables)
+        let text = try tenant.printed(until: "Microsoft's sample apps")
+        #expect(text.contains("It listens on 0.0.0.0 (COMPANION_DEMO_HOST), for this machine and the one on which its"))
+        #expect(text.contains("Others are refused"))
+        let programs = try RunningTenant(["--json", "--plain", "--listen", "localhost:0"], variables: variables)
+        #expect(try programs.announcement()["serves"] == "container_host")
+        let usual = try RunningTenant(["--json", "--plain", "--listen", "localhost:0"])
+        #expect(try usual.announcement()["serves"] == "machine")
+    }
+
     @Test(
         arguments: [
             ("contoso.example", "MSALAADAuthority", "localhost", "contoso.example"),
@@ -62,7 +77,7 @@ import WebFormats
     func `an app of one tenant gets that tenant's authority`(
         tenants: String, type: String, host: String, path: String
     ) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenant-\(UUID().uuidString)")
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("tenant-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("tenant.yaml")
         try "applications: [{name: Tasks, native: [com.contoso.tasks], tenants: [\(tenants)]}]"
@@ -113,12 +128,12 @@ import WebFormats
         (["--state", "/nonexistent/state"], "/nonexistent/state"),
         (
             ["--public", "/nonexistent"],
-            "/nonexistent/languages/demo cannot be read. Name the folder of the pages with"
+            "/nonexistent/data/graph-permissions.csv cannot be read. Name the folder of the pages with"
         ),
         (["--config", "{folder}/tenant.yaml"], "the tenant 'contoso.exampl' is none of contoso.example,"),
     ])
     func `a start that fails says why`(arguments: [String], reason: String) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenant-\(UUID().uuidString)")
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("tenant-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try "applications: [{ name: A, tenants: [contoso.exampl] }]".write(
             to: folder.appendingPathComponent("tenant.yaml"), atomically: true, encoding: .utf8)

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# How deploy/test runs its steps and counts their tests; sourced. What was skipped is never counted as passed. A step fails
+# deploy/test runs its steps and counts their tests with this; sourced. What was skipped is never counted as passed. A step fails
 # that has no tests, that ends with another status than 0 (whatever its own line says), that takes longer than its limit, or
 # that leaves a process or a temporary file behind (Tests/Counting/contain). Tests/Counting/run is the test of this.
 
 passed=0
 failed=0
 skipped=0
-# What ran, and its seconds, a line each.
+# The steps that ran, and their seconds, a line each.
 times=
 # The step that runs, and what shows its output.
 running=
 viewer=
-# What stands before each line that is shown, where several steps run beside each other.
+# The words before each line that is shown, where several steps run beside each other.
 prefix=
 logs=$(mktemp -d)
 contain=("$(dirname "${BASH_SOURCE[0]}")/contain")
@@ -52,7 +52,10 @@ build() {
     status=$?
     times+="$((SECONDS - began)) build $1"$'\n'
     echo "== build $1: $((SECONDS - began)) s"
-    [ "$status" -eq 0 ] || count "build $1" 0 1 0 0 ", it does not build"
+    [ "$status" -eq 0 ] || {
+        count "build $1" 0 1 0 0 ", it does not build"
+        what_failed "build-$1"
+    }
     return "$status"
 }
 
@@ -105,6 +108,7 @@ step() {
     status=$?
     seconds=$((SECONDS - began))
     numbers=$("$counts" "$logs/$step")
+    # shellcheck disable=SC2086  # three words
     set -- $numbers
     if [ "$status" -eq 124 ]; then
         why="took longer than its limit of $limit seconds"
@@ -124,6 +128,23 @@ step() {
     fi
     [ -z "$why" ] || echo "== $step $why"
     count "$step" "$1" "$2" "$3" "$seconds" ", limit $limit s"
+    [ "$2" -eq 0 ] || what_failed "$step" "${why:+$step $why}"
+}
+
+# what_failed STEP [WHY]: keeps the lines that say so for the end, where somebody who sees no more than that finds them.
+what_failed() {
+    {
+        [ -z "${2:-}" ] || echo "$2"
+        awk '/^(FAIL|✘|It left behind)|error:/ { left = 6 } /^(ok|✔|◇|skip)/ { left = 0 } left-- > 0 { print substr($0, 1, 300) }' "$logs/$1" | head -n 40
+    } | sed "s/^/$1: /" >>"$logs/failures"
+}
+
+# failures: what failed, after everything else.
+failures() {
+    [ ! -s "$logs/failures" ] || {
+        echo "== what failed"
+        cat "$logs/failures"
+    }
 }
 
 # limited NAME SECONDS HIDDEN COMMAND...: runs a command with its output in the file NAME and shown, and ends it after a time.

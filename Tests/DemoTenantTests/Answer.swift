@@ -4,7 +4,11 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 struct TestFailure: Error, CustomStringConvertible {
     var description: String
@@ -32,6 +36,14 @@ struct Answer: Sendable {
         if case .array(let codes) = json?["error_codes"] { codes.first?.integer } else { nil }
     }
 
+    /// The part of the page of failures that lists the apps' requests; around it the page names people.
+    var requests: String? {
+        guard let start = text.range(of: "<section id=\"requests\""),
+            let end = text.range(of: "<div class=\"panels\" id=\"rest\"", range: start.upperBound..<text.endIndex)
+        else { return nil }
+        return String(text[start.lowerBound..<end.lowerBound])
+    }
+
     /// A string member of the JSON body.
     func member(_ name: String) -> String? { json?[name]?.string }
 
@@ -57,7 +69,7 @@ struct Answer: Sendable {
     /// The parameters of a redirect to the application.
     func callback() throws -> [String: String] {
         guard status == 302, let location = self["Location"],
-            let query = URLComponents(string: location)?.percentEncodedQuery
+            let url = URLComponents(string: location), let query = url.percentEncodedQuery ?? url.percentEncodedFragment
         else { throw TestFailure("no redirect, but status \(status): \(text)") }
         return Dictionary(try FormFields(query: query).fields.map { ($0.name, $0.value) }) { $1 }
     }

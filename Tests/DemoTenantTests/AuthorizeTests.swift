@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("The authorization endpoint")
 struct AuthorizeTests {
@@ -16,7 +20,10 @@ struct AuthorizeTests {
         arguments: [
             PageCase(testDescription: "no client", changes: ["client_id": ""], number: 900144),
             PageCase(testDescription: "an unknown client", changes: ["client_id": "nobody"], number: 700016),
-            PageCase(testDescription: "no redirect URI", changes: ["redirect_uri": ""], number: 900144),
+            PageCase(
+                testDescription: "the client ID of an example",
+                changes: ["client_id": "00000000-0000-0000-0000-000000000000"], number: 700_038),
+            PageCase(testDescription: "no redirect URI", changes: ["redirect_uri": ""], number: 900_971),
             PageCase(
                 testDescription: "another path", changes: ["redirect_uri": "http://localhost:8080/auth/callback/"],
                 number: 50011),
@@ -33,6 +40,7 @@ struct AuthorizeTests {
                 testDescription: "another client's redirect URI",
                 changes: ["redirect_uri": "http://localhost:8080/native"], number: 50011),
             PageCase(testDescription: "an unknown tenant", changes: [:], segment: "woodgrove.example", number: 90002),
+            PageCase(testDescription: "no tenant's name", changes: [:], segment: "woodgrove", number: 900_023),
         ])
     func `a request that cannot be trusted with a redirect gets an error page`(_ row: PageCase) async throws {
         try await TestTenant.run { (tenant) async throws in
@@ -67,7 +75,16 @@ struct AuthorizeTests {
                 testDescription: "no scope", changes: ["scope": ""], error: "invalid_request", number: 900144),
             RedirectCase(
                 testDescription: "an unknown scope", changes: ["scope": "openid api://other/read"],
-                error: "invalid_scope", number: 70011),
+                error: "invalid_resource", number: 500_011),
+            RedirectCase(
+                testDescription: "an unknown scope of Graph", changes: ["scope": "openid User.Raed"],
+                error: "invalid_scope", number: 650_053),
+            RedirectCase(
+                testDescription: "a scope that is none", changes: ["scope": "openid a%b"], error: "invalid_scope",
+                number: 70011),
+            RedirectCase(
+                testDescription: "a resource", changes: ["resource": "https://graph.microsoft.com"],
+                error: "invalid_request", number: 901_002),
             RedirectCase(
                 testDescription: "a method without a code challenge", changes: ["code_challenge": ""],
                 error: "invalid_request", number: 501491),

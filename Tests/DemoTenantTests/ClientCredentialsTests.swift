@@ -1,10 +1,13 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 extension Browser {
     /// Asks for an application's own token.
@@ -81,19 +84,23 @@ struct ClientCredentialsTests {
                 Set(answer.json?.object?.map(\.key) ?? []) == [
                     "token_type", "expires_in", "ext_expires_in", "access_token",
                 ])
-            #expect(answer.json?["token_type"] == "Bearer" && answer.json?["expires_in"] == 3600)
+            #expect(answer.json?["token_type"] == "Bearer" && answer.json?["expires_in"] == 3599)
             let claims = answer.claims("access_token")
             let tenantID = try #require(TenantSegment(segment)?.path)
             #expect(claims?["aud"] == .string(audience))
             #expect(claims?["tid"] == .string(tenantID))
-            #expect(claims?["iss"]?.string?.hasSuffix("/\(tenantID)/v2.0") == true)
+            #expect(claims?["iss"]?.string?.hasSuffix("/sts/\(tenantID)/") == true && claims?["ver"] == "1.0")
             #expect(claims?["roles"]?.array?.compactMap(\.string).sorted() == roles)
-            #expect(claims?["idtyp"] == "app" && claims?["appid"] == .string(Self.daemon.id))
+            #expect(
+                claims?["idtyp"] == (audience == AccessToken.graphAudience ? "app" : nil)
+                    && claims?["appid"] == .string(Self.daemon.id))
             #expect(claims?["appidacr"] == "1" && claims?["uti"]?.string?.isEmpty == false)
-            let principal = try Registrations([Self.daemon, Self.api, Self.guarded]).servicePrincipalID(of: Self.daemon)
+            let principal = try Registrations(
+                [Self.daemon, Self.api, Self.guarded], reference: TestTenant.reference.get()
+            ).servicePrincipalID(of: Self.daemon)
             #expect(claims?["oid"] == .string(principal) && claims?["sub"] == .string(principal))
             for name in ["scp", "name", "upn", "preferred_username"] { #expect(claims?[name] == nil) }
-            #expect(claims?["exp"] == .integer(1_800_000_000 + 3600) && claims?["nbf"] == claims?["iat"])
+            #expect(claims?["exp"] == .integer(1_800_000_000 + 3599) && claims?["nbf"] == claims?["iat"])
             #expect(try await browser.count("token_client_credentials") == 1)
         }
     }
@@ -110,8 +117,8 @@ struct ClientCredentialsTests {
         }
     }
 
-    @Test(arguments: [(nil, "app"), (["idtyp"], "app"), ([], nil)] as [([String]?, String?)])
-    func `an API that names its optional claims gets idtyp only if it is one`(_ optional: [String]?, _ kind: String?)
+    @Test(arguments: [(nil, nil), (["idtyp"], "app"), ([], nil)] as [([String]?, String?)])
+    func `an API gets idtyp only if its registration names it`(_ optional: [String]?, _ kind: String?)
         async throws
     {
         try await TestTenant.run(configured: { configuration in
@@ -225,31 +232,37 @@ struct ClientCredentialsTests {
     }
 
     @Test func `a certificate takes the secret's place, and the subject of its assertion is the issuer`() async throws {
-        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let key = PrivateKey(.rsa)
         var registered = DemoClient(id: "11111111-aaaa-4bbb-8ccc-00000000000d", name: "With a certificate")
         registered.certificate = DemoClient.Certificate(
-            thumbprint: "thumbprint", publicKeyPEM: key.publicKey.pemRepresentation)
+            thumbprint: "thumbprint", publicKeyPEM: key.publicKey.pem)
         let client = registered
         try await TestTenant.run(configured: { $0.clients.append(client) }) { (tenant) async throws in
             let path = "/contoso.example/oauth2/v2.0/token"
             func ownToken(
-                _ id: String, iss: String, sub: String, audience: String? = nil
+                _ id: String, iss: String, sub: String, audience: String? = nil, from start: Int = 1_800_000_000,
+                named thumbprint: String = "thumbprint"
             ) async throws -> Answer {
-                let header: JSONValue = ["alg": "PS256", "x5t#S256": "thumbprint"]
+                let header: JSONValue = ["alg": "PS256", "x5t#S256": .string(thumbprint)]
                 let claims: JSONValue = [
                     "iss": .string(iss), "sub": .string(sub), "aud": .string(audience ?? tenant.tenant.baseURL + path),
-                    "jti": .string(id), "nbf": 1_800_000_000, "exp": 1_800_000_300,
+                    "jti": .string(id), "nbf": .integer(start), "exp": .integer(start + 300),
                 ]
                 let input = "\(Base64URL.encode(header.bytes)).\(Base64URL.encode(claims.bytes))"
-                let signature = try key.signature(for: SHA256.hash(data: Data(input.utf8)), padding: .PSS)
+                let signature = try #require(key.signature(of: input.utf8, scheme: .ps256))
                 return try await tenant.browser().ownToken(
                     [
-                        "client_assertion": "\(input).\(Base64URL.encode(signature.rawRepresentation))",
+                        "client_assertion": "\(input).\(Base64URL.encode(signature))",
                         "client_assertion_type": ClientAssertion.type,
                     ], client: client)
             }
             let good = try await ownToken("1", iss: client.id, sub: client.id)
             #expect(good.status == 200 && good.claims("access_token")?["appidacr"] == "2")
+            #expect(try await ownToken("MSAL", iss: client.id, sub: client.id, named: "thumbprint=").status == 200)
+            for start in [1_799_999_000, 1_800_001_000] {
+                let late = try await ownToken("\(start)", iss: client.id, sub: client.id, from: start)
+                #expect(late.number == 700_024 && late.status == 401 && late.member("error") == "invalid_client")
+            }
             for (id, iss, sub, audience, number) in [
                 ("1", client.id, client.id, nil, 700_027), ("2", client.id, "another", nil, 50048),
                 ("3", "another", "another", nil, 700_027), ("4", client.id, client.id, "https://else.example", 700_027),

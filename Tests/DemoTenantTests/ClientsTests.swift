@@ -5,7 +5,11 @@ import HTTPWire
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("The requests of the clients at /clients")
 struct ClientsTests {
@@ -68,13 +72,14 @@ struct ClientsTests {
             #expect(Self.values("parameters", of: requests)[2] == [], "the tenant's own forms are not the client's")
             #expect(Self.values("scopes", of: requests)[7] == ["User.Read", "openid"])
 
-            let page = try await browser.get("/clients", headers: [("Accept", "text/html")])
+            let page = try await browser.get("/control", headers: [("Accept", "text/html")])
             let secrets = [
                 code, TestTenant.verifier, tokens.member("refresh_token"), tokens.member("access_token"),
                 tokens.member("id_token"), "adele", "Adele", "the state", "the nonce", "the+state",
             ]
+            let shown = try #require(page.requests)
             for secret in secrets.compactMap(\.self) {
-                #expect(!list.text.contains(secret) && !page.text.contains(secret), "\(secret.prefix(12))")
+                #expect(!list.text.contains(secret) && !shown.contains(secret), "\(secret.prefix(12))")
             }
         }
     }
@@ -111,7 +116,7 @@ struct ClientsTests {
             #expect(Self.values("step", of: client?["requests"]).last == "metadata")
             #expect(Self.values("status", of: client?["requests"]).last == .null)
             #expect(client?["library"] == "MSAL.iOS 2.13.0")
-            let page = try await browser.get("/clients", headers: [("Accept", "text/html")])
+            let page = try await browser.get("/control", headers: [("Accept", "text/html")])
             #expect(page.text.contains("<td>No response</td>"))
         }
     }
@@ -167,13 +172,22 @@ struct ClientsTests {
             _ = try await browser.get("/common/discovery/v2.0/keys")
             #expect(try await browser.get("/clients?after=0").status == 200)
             #expect(try await browser.get("/clients?after=1").status == 204)
-            let page = try await browser.get("/clients", headers: [("Accept", "text/html")])
+            let page = try await browser.get("/control", headers: [("Accept", "text/html")])
             #expect(page["Cache-Control"] == "no-store")
             #expect(page["Content-Security-Policy"]?.contains("script-src 'self'; connect-src 'self'; form") == true)
             #expect(page.text.contains("Requests without a client ID"))
             #expect(!page.text.contains("-1202"), "over plain HTTP there is no certificate")
-            let script = try await browser.get("/assets/clients.js")
-            #expect(script.status == 200 && !script.text.contains("innerHTML"))
+            for name in ["clients", "control"] {
+                let script = try await browser.get("/assets/\(name).js")
+                let writes = ["innerHTML = ", "outerHTML = "].filter(script.text.contains)
+                #expect(script.status == 200 && writes == [])
+            }
+            let people = [("Accept", "text/html")]
+            #expect(try await browser.get("/control?after=1", headers: people).status == 204)
+            #expect(try await browser.get("/control?after=0", headers: people).status == 200)
+            #expect(try await browser.get("/control?after=1").status == 200, "the settings as JSON have no such rule")
+            let moved = try await browser.get("/clients?ui_locales=ja&after=1", headers: people)
+            #expect(moved.status == 302 && moved["Location"] == "/control?ui_locales=ja#requests")
         }
     }
 
@@ -190,7 +204,7 @@ struct ClientsTests {
     }
 
     private static func page(_ journal: ClientJournal, isSecure: Bool = true, explainURL: String? = nil) -> String {
-        ClientsPage(journal: journal.now, names: [:], isSecure: isSecure, explainURL: explainURL).content.text
+        ClientsSection(journal: journal.now, names: [:], isSecure: isSecure, explainURL: explainURL).content.text
     }
 
     @Test func `the page explains the system's errors until an app has connected, and each number`() throws {

@@ -2,7 +2,11 @@ import Foundation
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("The control page")
 struct ControlPageTests {
@@ -19,8 +23,8 @@ struct ControlPageTests {
                     "<option value=\"\(TestTenant.native.id)\" selected>Native &lt;tutorial&gt;</option>"))
             #expect(page.text.contains("<option value=\"adele@contoso.example\" selected>Adele Vance</option>"))
             #expect(page.text.contains("name=\"times\" type=\"number\" min=\"1\" value=\"2\""))
-            // What no rule can have, or what its number says already, is not offered.
-            for name in ["rotate_key", "revoke", "require_mfa", "unknown_key"] {
+            // A field that no rule can have, or that its number says already, is not offered.
+            for name in ["rotate_key", "revoke", "require_mfa", "key_set"] {
                 #expect(!page.text.contains("name=\"\(name)\""), "\(name)")
             }
             #expect(page.text.ranges(of: "name=\"times\"").count == 1)
@@ -88,6 +92,101 @@ struct ControlPageTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ([("token_error", "unavailable")], 2), ([("token_error", "unavailable"), ("times", "")], 2),
+            ([("token_error", "unavailable"), ("times", "1")], 1), ([("token_error", "throttled")], 1),
+            ([("token_error", "invalid_grant")], 1), ([("graph_error", "unavailable")], 1),
+            ([("close_connection", "token")], 2), ([("close_connection", "graph")], 1),
+            ([("lost_token_answer", "true")], 2), ([("token_platform_error", "50076")], 1),
+        ] as [([(String, String)], Int)])
+    func `what a person chooses happens as often as an app with MSAL notices`(
+        _ fields: [(String, String)], _ times: Int
+    ) throws {
+        let members = try #require(ControlForm.members(Array(FormEncoding.encode(fields).utf8)))
+        let known = ControlChange.Known(accounts: [], clients: [])
+        guard case .rule(let rule, _)? = try ControlChange.parse(members, known, isForm: true).first else {
+            Issue.record("it is no rule")
+            return
+        }
+        #expect(rule.times == times)
+        // JSON says itself how often, and once if it says nothing.
+        guard case .rule(let other, _)? = try ControlChange.parse(members, known).first else { return }
+        #expect(other.times == (fields.last?.1 == "1" ? times : 1))
+    }
+
+    @Test func `the page says why a failure happens twice, but of a rule's number it is silent`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let page = try await browser.get("/control?ui_locales=en", headers: Self.html).text
+            #expect(page.ranges(of: "MSAL for iOS and macOS repeats").count == 3)
+            #expect(page.contains("name=\"times\" type=\"number\" min=\"1\" value=\"\">"))
+            #expect(page.contains("answers the same silent request from memory, even after a reset"))
+            let query = "?ui_locales=en&client=\(TestTenant.native.id)"
+            let rules = try await browser.get("/control\(query)", headers: Self.html).text
+            #expect(!rules.contains("MSAL for iOS and macOS repeats"))
+        }
+    }
+
+    @Test func `a switch says its state, and what is active says to whom and takes it back for everyone`() async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func page(_ query: String = "") async throws -> String {
+                try await browser.get("/control?ui_locales=en\(query)", headers: Self.html).text
+            }
+            let button = "id=\"expire_tokens\" role=\"switch\" aria-checked="
+            #expect(try await page().contains(button + "\"false\" name=\"expire_tokens\" value=\"true\""))
+            #expect(try await page().contains("<p>Everything works normally.</p>"))
+            _ = try await browser.post("/control", [("expire_tokens", "true")], headers: Self.html)
+            let active = try await page()
+            #expect(active.contains(button + "\"true\" name=\"expire_tokens\" value=\"false\""))
+            #expect(active.contains("<strong>Every app, Everyone</strong><br>Let all access tokens expire<br>"))
+            #expect(active.contains("<button name=\"undo\" value=\"expire_tokens\""))
+            // The choice of one person has a switch of its own, which ends that person's rule.
+            let choice = "&user=adele@contoso.example"
+            #expect(try await page(choice).contains(button + "\"false\" name=\"expire_tokens\" value=\"true\""))
+            _ = try await browser.post(
+                "/control?user=adele@contoso.example", [("expire_tokens", "true")], headers: Self.html)
+            let id = try #require(try await browser.get("/control").json?["rules"]?.array?.first?["id"]?.integer)
+            #expect(try await page(choice).contains(button + "\"true\" name=\"remove\" value=\"\(id)\""))
+            let undone = try await browser.post(
+                "/control?user=adele@contoso.example", [("undo", "expire_tokens")], headers: Self.html)
+            #expect(undone["Location"] == "/control?done=expire_tokens&user=adele%40contoso.example")
+            let state = try await browser.get("/control").json
+            #expect(state?["expire_tokens"] == false && state?["rules"]?.array?.count == 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([], ["suberror": .null, "code": .null]),
+            ([("suberror", "password_banned"), ("code", "50057")], ["suberror": "password_banned", "code": 50057]),
+            ([("suberror", ""), ("code", "")], ["suberror": .null, "code": .null]),
+            ([("suberror", "else")], nil), ([("code", "12345678")], nil), ([("code", "x")], nil),
+        ] as [([(String, String)], [String: JSONValue]?)])
+    func `a failure of native authentication is chosen as an endpoint with its error`(
+        _ more: [(String, String)], _ expected: [String: JSONValue]?
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let failure = ("native_failure", "oauth2/v2.0/token invalid_grant")
+            let answer = try await browser.post("/control", [failure] + more, headers: Self.html)
+            let state = try await browser.get("/control").json?["native_failure"]
+            guard let expected else {
+                #expect(answer["Location"]?.hasPrefix("/control?refused=") == true && state == .null)
+                return
+            }
+            #expect(answer["Location"] == "/control?done=native_failure")
+            #expect(state?["endpoint"] == "oauth2/v2.0/token" && state?["error"] == "invalid_grant")
+            for (name, value) in expected { #expect(state?[name] == value) }
+            let page = try await browser.get("/control?ui_locales=en", headers: Self.html).text
+            #expect(page.contains("<option value=\"oauth2/v2.0/token invalid_grant\" selected>invalid_grant</option>"))
+            _ = try await browser.post("/control", [("native_failure", "")], headers: Self.html)
+            #expect(try await browser.get("/control").json?["native_failure"] == .null)
+        }
+    }
+
     @Test(arguments: [("http://localhost:8080/c/", 4), (nil, 0)])
     func `each group leads to the tutorial for iOS, where there is one`(home: String?, count: Int) async throws {
         try await TestTenant.run(configured: { $0.clients[0].homeURL = home }) { (tenant) async throws in
@@ -101,6 +200,9 @@ struct ControlPageTests {
 
     @Test func `every effect is on the page, or in JSON alone`() {
         let shown = Set(ControlGroup.all.flatMap(\.settings).map(\.key))
-        #expect(Set(EffectKey.all.map(\.name)).subtracting(shown) == ["id_token_claims"])
+        #expect(
+            Set(EffectKey.all.map(\.name)).subtracting(shown) == [
+                "b2c_issuer_with_policy", "generic_provider", "id_token_claims", "omit_auth_time", "unknown_key",
+            ])
     }
 }

@@ -1,10 +1,13 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Signing in, as curl would do it")
 struct DemoSignInTests {
@@ -31,8 +34,9 @@ struct DemoSignInTests {
             #expect(answer["Cache-Control"] == "no-store")
             #expect(answer.member("token_type") == "Bearer")
             #expect(answer.member("scope") == "openid profile User.Read")
-            #expect(answer.json?["expires_in"]?.integer == 3600)
-            #expect(answer.json?["ext_expires_in"]?.integer == 3600)
+            let lifetime = try #require(answer.json?["expires_in"]?.integer)
+            #expect((3600...5400).contains(lifetime))
+            #expect(answer.json?["ext_expires_in"]?.integer == lifetime)
             #expect(answer.json?["refresh_in"] == nil)
             #expect(answer.member("refresh_token") != nil)
             let info = Base64URL.decode((answer.member("client_info") ?? "").utf8).flatMap { JSONValue(parsing: $0) }
@@ -58,8 +62,8 @@ struct DemoSignInTests {
         var preferred_username: String
         var login_hint: String
         var sid: String
-        var uti: String
-        var rh: String
+        var uti: String?
+        var rh: String?
         var iat: Int
         var nbf: Int
         var exp: Int
@@ -76,12 +80,10 @@ struct DemoSignInTests {
         func number(_ name: String) throws -> [UInt8] {
             try #require(Base64URL.decode((key[name]?.string ?? "").utf8))
         }
-        let publicKey = try _RSA.Signing.PublicKey(n: number("n"), e: number("e"))
+        let publicKey = try #require(PublicKey(modulus: number("n"), exponent: number("e")))
         let signature = try #require(Base64URL.decode(parts[2].utf8))
         try #require(
-            publicKey.isValidSignature(
-                _RSA.Signing.RSASignature(rawRepresentation: signature),
-                for: SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8)), padding: .insecurePKCS1v1_5))
+            publicKey.isSignature(signature, of: "\(parts[0]).\(parts[1])".utf8, scheme: .rs256))
         return try JSONDecoder().decode(Verified.self, from: Data(try #require(Base64URL.decode(parts[1].utf8))))
     }
 
@@ -102,7 +104,9 @@ struct DemoSignInTests {
             #expect(token.iat == now - 300)
             #expect(token.nbf == now - 300)
             #expect(token.exp == now + 3600)
-            #expect(!token.sid.isEmpty && !token.uti.isEmpty && !token.rh.isEmpty && !token.login_hint.isEmpty)
+            #expect(
+                !token.sid.isEmpty && token.uti?.isEmpty == false && token.rh?.isEmpty == false
+                    && !token.login_hint.isEmpty)
         }
     }
 
@@ -251,7 +255,7 @@ struct DemoSignInTests {
             let tokens = try await browser.redeem(answer["code"])
             let refused = try await browser.refresh(tokens.member("refresh_token"))
             #expect(refused.status == 400)
-            #expect(refused.member("error") == "interaction_required")
+            #expect(refused.member("error") == "invalid_grant")
             #expect(refused.number == 50076)
             let claims = try #require(refused.member("claims"))
             #expect(JSONValue(parsing: claims.utf8)?["access_token"]?["capolids"] != nil)

@@ -2,7 +2,11 @@ import Foundation
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("The token endpoint")
 struct DemoTokenTests {
@@ -62,7 +66,7 @@ struct DemoTokenTests {
                 segment: "organizations"),
             Refusal(
                 testDescription: "an unknown scope", changes: ["scope": "openid not.a.scope"], error: "invalid_scope",
-                number: 70011),
+                number: 650_053),
             Refusal(
                 testDescription: "a scope without consent", changes: ["scope": "mail.read"], error: "invalid_grant",
                 number: 65001),
@@ -160,7 +164,7 @@ struct DemoTokenTests {
             // A refresh that names several is for the first.
             let graph = try await browser.refresh(tasks.member("refresh_token"), ["scope": both])
             #expect(graph.claims("access_token")?["aud"]?.string == AccessToken.graphAudience)
-            #expect(graph.claims("access_token")?["scp"] == "User.Read")
+            #expect(graph.claims("access_token")?["scp"] == "openid User.Read")
             #expect(graph.member("scope") == "openid User.Read")
             #expect(try await browser.me(graph.member("access_token")).status == 200)
         }

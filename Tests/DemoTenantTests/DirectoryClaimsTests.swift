@@ -1,7 +1,11 @@
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Groups and roles in tokens")
 struct DirectoryClaimsTests {
@@ -221,16 +225,17 @@ struct DirectoryClaimsTests {
         daemon.applicationRoles = granted
         for isRequired in [true, false] {
             api.assignmentRequired = isRequired
-            let registrations = try Registrations([api, daemon])
+            let registrations = try Registrations([api, daemon], reference: TestTenant.reference.get())
             #expect(registrations.isAssigned(daemon, to: api) == (isAssigned || !isRequired))
         }
     }
 
     @Test(
         arguments: [
-            (nil, ["auth_time", "idtyp", "login_hint", "sid"], ["idtyp", "sid", "upn"]), ([], [], ["upn"]),
-            (["auth_time"], ["auth_time"], ["upn"]),
-            (["sid", "login_hint"], ["login_hint", "sid"], ["login_hint", "sid", "upn"]),
+            // An access token of version 1 has the name by itself.
+            (nil, [], ["given_name", "upn"]), ([], [], ["given_name", "upn"]),
+            (["auth_time"], ["auth_time"], ["given_name", "upn"]),
+            (["sid", "login_hint"], ["login_hint", "sid"], ["given_name", "login_hint", "sid", "upn"]),
             (
                 ["given_name", "family_name", "upn", "email"], ["email", "family_name", "given_name", "upn"],
                 ["email", "family_name", "given_name", "upn"]

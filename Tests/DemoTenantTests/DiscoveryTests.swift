@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Discovery and keys")
 struct DiscoveryTests {
@@ -66,8 +70,11 @@ struct DiscoveryTests {
                     case .array(let keys) = try await tenant.browser().get("/\(segment)/discovery/v2.0/keys").json?[
                         "keys"]
                 else { return [] }
-                #expect(keys.allSatisfy { $0["kty"] == "RSA" && $0["alg"] == nil })
-                return keys.map { $0["issuer"]?.string }
+                #expect(keys.allSatisfy { $0["kty"] == "RSA" && $0["alg"] == nil && $0["x5c"]?.array?.count == 1 })
+                // There are two of each kind.
+                let issuers = keys.map { $0["issuer"]?.string }
+                #expect(stride(from: 0, to: issuers.count, by: 2).allSatisfy { issuers[$0] == issuers[$0 + 1] })
+                return stride(from: 0, to: issuers.count, by: 2).map { issuers[$0] }
             }
             #expect(
                 try await issuers("common") == ["\(base)/{tenantid}/v2.0", "\(base)/\(Tenant.consumers)/v2.0"])

@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("When the person proved who they are")
 struct FreshnessTests {

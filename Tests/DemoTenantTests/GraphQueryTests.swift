@@ -1,7 +1,11 @@
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Graph's query options")
 struct GraphQueryTests {

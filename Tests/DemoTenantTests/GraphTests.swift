@@ -2,7 +2,11 @@ import Foundation
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Graph")
 struct GraphTests {
@@ -46,11 +50,13 @@ struct GraphTests {
         }
     }
 
-    @Test func `each photo is of its own person`() {
+    @Test func `each photo is of its own person`() throws {
         let portraits = DemoAccount.builtIn.compactMap(\.portrait)
         #expect(portraits.count == 4)
         #expect(Set(portraits).count == portraits.count)
-        #expect(Portrait.adele.jpeg != Portrait.alex.jpeg)
+        let photos = try Photos(publicFolder: TestTenant.publicFolder)
+        let pictures = portraits.flatMap { portrait in Photo.sides.map { photos[Photo(portrait: portrait, side: $0)] } }
+        #expect(Set(pictures).count == 20)
     }
 
     @Test func `a missing or invalid token gets 401 InvalidAuthenticationToken in Graph's shape`() async throws {
@@ -86,6 +92,31 @@ struct GraphTests {
             #expect(photo.member("@odata.mediaContentType") == "image/jpeg")
             let other = try await browser.me(token, path: "/v1.0/users/megan%40contoso.example/photo")
             #expect(other.status == 404 && other.graphError == "ImageNotFound")
+        }
+    }
+
+    @Test func `a photo is there in several sizes, each of which is named by its sides`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens("adele@contoso.example", ["scope": "User.ReadBasic.All"])
+                .member("access_token")
+            let all = try await browser.me(token, path: "/v1.0/me/photos")
+            let ids = all.json?["value"]?.array?.compactMap { $0["id"]?.string }
+            #expect(ids == ["48x48", "64x64", "96x96", "120x120", "240x240"])
+            for (person, side) in [("me", 48), ("users/adele%40contoso.example", 96)] {
+                let path = "/v1.0/\(person)/photos/\(side)x\(side)"
+                #expect(try await browser.me(token, path: path).json?["width"] == .integer(side))
+                let picture = try await browser.me(token, path: path + "/$value")
+                #expect(picture["Content-Type"] == "image/jpeg")
+                // The frame of a baseline JPEG begins with the precision, the height and the width.
+                let frame = try #require(picture.body.firstRange(of: [0xFF, 0xC0]))
+                let sides = [UInt8(side), 0, UInt8(side)]
+                #expect(Array(picture.body[frame.upperBound...].dropFirst(2).prefix(5)) == [8, 0] + sides)
+            }
+            for path in ["me/photos/50x50", "me/photos/50x50/$value", "users/megan%40contoso.example/photos/48x48"] {
+                let none = try await browser.me(token, path: "/v1.0/\(path)")
+                #expect(none.status == 404 && none.graphError == "ImageNotFound")
+            }
         }
     }
 

@@ -4,7 +4,11 @@ import HTTPWire
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Names of the tenant")
 struct OriginTests {
@@ -12,6 +16,9 @@ struct OriginTests {
         arguments: [
             ("localhost:8443", "https://localhost:8443"), ("LOCALHOST:8443", "https://localhost:8443"),
             ("127.0.0.1:8443", "https://127.0.0.1:8443"), ("[::1]:8443", "https://[::1]:8443"),
+            ("fabrikam.ciamlogin.localhost:8443", "https://fabrikam.ciamlogin.localhost:8443"),
+            ("other.ciamlogin.localhost:8443", "https://localhost:8443"),
+            ("fabrikam.ciamlogin.localhost.evil.example:8443", nil),
             // A published port of a container.
             ("localhost:9000", "https://localhost:8443"), ("127.0.0.2:8443", "https://localhost:8443"),
             ("tenant.example:8443", nil), ("10.0.0.1:8443", nil), ("localhost.evil.example:8443", nil), ("", nil),
@@ -38,7 +45,7 @@ struct OriginTests {
         #expect(Origins(scheme: "http", host: "localhost", port: 443, publicURL: nil).main == "http://localhost:443")
     }
 
-    @Test(arguments: ["localhost", "127.0.0.1"])
+    @Test(arguments: ["localhost", "127.0.0.1", Tenant.fabrikamHost])
     func `every address in the answers has the name of the request`(_ host: String) async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser(at: host)
@@ -47,8 +54,9 @@ struct OriginTests {
             let other = host == "localhost" ? "127.0.0.1" : "localhost"
             #expect(!document.text.contains("/\(other)"))
             #expect(document.member("token_endpoint") == "\(base)/\(Tenant.fabrikam)/oauth2/v2.0/token")
-            // An address has no names below it.
-            let issuer = host == "localhost" ? base.replacing("://", with: "://\(Tenant.fabrikam).") : base
+            // An address has no names below it, and the tenant's own name is exchanged for its ID.
+            let named = base.replacing("fabrikam.ciamlogin.", with: "ciamlogin.")
+            let issuer = host == "127.0.0.1" ? base : named.replacing("://", with: "://\(Tenant.fabrikam).")
             #expect(document.member("issuer") == "\(issuer)/\(Tenant.fabrikam)/v2.0")
             let token = try await browser.tokens(
                 "customer@fabrikam.example", ["scope": "openid"], segment: "fabrikam.example")
@@ -86,8 +94,7 @@ struct OriginTests {
 
     @Test(
         arguments: [
-            "https://login.microsoftonline.com/common/oauth2/v2.0/authorize", "http://localhost/", "nonsense",
-            "http://localhost:1/nobody.example/oauth2/v2.0/authorize",
+            "https://login.microsoftonline.com/common/oauth2/v2.0/authorize", "http://localhost", "nonsense",
         ])
     func `an instance that is not ours is refused`(_ endpoint: String) async throws {
         try await TestTenant.run { (tenant) async throws in
@@ -138,6 +145,7 @@ struct OriginTests {
     ) async throws {
         try await TestTenant.run(configured: {
             $0.listenHost = "0.0.0.0"
+            $0.hasDemoAccounts = false
             $0.controlToken = token
         }) { (tenant) async throws in
             let other = try #require(Self.otherAddress)
@@ -175,8 +183,9 @@ struct OriginTests {
         configuration.publicURL = "https://tenant.example"
         configuration.controlToken = token
         let platform = try Platform(configuration, logger: .init(label: "t"))
+        let responder = try DemoResponder(configuration, platform: platform)
         for path in ["/control", "/clients", "/control/logout-token", "/control/else"] {
-            let refusal = platform.refusalOfControl(try RequestHead(target: path), from: peer)
+            let refusal = responder.refusalOfControl(try RequestHead(target: path), from: peer)
             #expect(refusal?.status.code == status)
         }
     }

@@ -1,6 +1,10 @@
 import Testing
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("What differs between Microsoft's platforms and other providers")
 struct OtherProviderTests {

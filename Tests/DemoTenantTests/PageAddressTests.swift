@@ -1,7 +1,11 @@
 import Testing
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Every page has an address, to which a browser can go back")
 struct PageAddressTests {
@@ -91,7 +95,8 @@ struct PageAddressTests {
 
     @Test(arguments: [
         (UserFlow.editProfile, "display_name", "", 303), (.editProfile, "display_name", "Somebody", 302),
-        (.resetPassword, "new_password", "", 303), (.resetPassword, "new_password", "new", 302),
+        (.resetPassword, "code", "", 303), (.resetPassword, "new_password", "", 303),
+        (.resetPassword, "new_password", "new", 302),
         (.signIn, "username", "", 303), (.signIn, "cancel", "1", 302),
     ])
     func `a form of a user flow leads to a page, and the last one to the application`(
@@ -103,6 +108,9 @@ struct PageAddressTests {
                 ["login_hint": "b2cuser@fabrikamb2c.example"],
                 segment: "tfp/\(Tenant.fabrikamB2CDomain)/\(flow.rawValue)")
             if flow == .editProfile { page = try await browser.submit(page, "password", "demo") }
+            if name == "new_password" {
+                page = try await browser.submit(page, "code", browser.code(to: "b2cuser@fabrikamb2c.example"))
+            }
             let (action, fields) = try page.form()
             let answer = try await browser.sendOnce("POST", action, Self.isForm, Self.body(fields + [(name, value)]))
             #expect(answer.status == status)

@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 @Suite("Signing up, and the user flows' own answers")
 struct SignUpTests {
@@ -20,32 +24,33 @@ struct SignUpTests {
         #expect(SignUp.refusal(username: username, displayName: name)?.contains(reason) == true)
     }
 
-    @Test func `a new account survives a restart, and cannot be made twice`() throws {
-        let path = TestTenant.temporaryPath()
-        defer { try? FileManager.default.removeItem(atPath: path) }
+    @Test func `a new account survives a restart, and cannot be made twice`() async throws {
+        let path = try TestTenant.temporaryPath()
+        defer { TestTenant.remove(path) }
         let configuration = DemoTenantConfiguration(
             clients: [], publicFolder: TestTenant.publicFolder, stateFile: path)
         let first = try Platform(configuration, logger: .init(label: "t"))
         // It writes its keys to the file, which is removed after that; the second one then makes none.
         _ = first.state.keys
         guard
-            case .success(let account) = first.signUp(
-                username: " Casey@X.example ", displayName: " Casey K ", isB2C: false)
+            case .success(let newcomer) = first.people.newcomer(
+                username: " Casey@X.example ", displayName: " Casey K ", isB2C: false),
+            let account = first.people.signUp(newcomer)
         else {
             Issue.record("refused")
             return
         }
         #expect(account.username == "casey@x.example" && account.displayName == "Casey K" && account.kind == .external)
+        await first.state.isWritten()
         let second = try Platform(configuration, logger: .init(label: "t"))
-        #expect(second.account(username: "casey@x.example") == account)
-        #expect(second.account(hint: account.loginHint) == account)
-        guard case .failure = second.signUp(username: "casey@x.example", displayName: "Other", isB2C: true) else {
-            Issue.record("made twice")
-            return
-        }
-        guard case .failure = second.signUp(username: "adele@contoso.example", displayName: "Other", isB2C: true) else {
-            Issue.record("a built-in account was made again")
-            return
+        #expect(second.people.account(username: "casey@x.example") == account)
+        #expect(second.people.account(hint: account.loginHint) == account)
+        #expect(second.people.signUp(newcomer) == nil)
+        for name in ["casey@x.example", "adele@contoso.example"] {
+            guard case .failure = second.people.newcomer(username: name, displayName: "Other", isB2C: true) else {
+                Issue.record("\(name) was made twice")
+                return
+            }
         }
     }
 

@@ -4,20 +4,34 @@ import HTTPClient
 import HTTPTypes
 import Logging
 import Synchronization
+import TestSupport
 import WebFormats
 
-@testable import DemoTenant
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantGraph
+@testable import TenantServer
+@testable import TenantSignIn
 
 /// A demo tenant on a port of its own, with a clock that tests move.
 struct TestTenant: Sendable {
-    static let web = DemoClient(
-        id: "11111111-aaaa-4bbb-8ccc-000000000001", name: "Web tutorial", secret: "the web client's secret: %+&",
-        web: ["http://localhost:8080/auth/callback", "http://localhost:8080/auth/signed-out"])
-    static let native = DemoClient(
-        id: "11111111-aaaa-4bbb-8ccc-000000000002", name: "Native <tutorial>",
-        native: ["http://localhost:8080/native", "msauth.com.contoso.tasks://auth"])
+    static let web = withOptionalClaims(
+        DemoClient(
+            id: "11111111-aaaa-4bbb-8ccc-000000000001", name: "Web tutorial", secret: "the web client's secret: %+&",
+            web: ["http://localhost:8080/auth/callback", "http://localhost:8080/auth/signed-out"]))
+    static let native = withOptionalClaims(
+        DemoClient(
+            id: "11111111-aaaa-4bbb-8ccc-000000000002", name: "Native <tutorial>",
+            native: ["http://localhost:8080/native", "msauth.com.contoso.tasks://auth"]))
     static let script = DemoClient(
         id: "11111111-aaaa-4bbb-8ccc-000000000003", name: "Script tutorial", spa: ["http://localhost:8080/spa"])
+
+    /// Returns a registration that asks for the claims that sign-outs and fresh sign-ins need.
+    private static func withOptionalClaims(_ client: DemoClient) -> DemoClient {
+        var client = client
+        client.optionalClaims = DemoClient.OptionalClaims(idToken: ["auth_time", "login_hint", "sid"])
+        return client
+    }
 
     /// RFC 7636 appendix B.
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -26,6 +40,9 @@ struct TestTenant: Sendable {
     /// The real texts.
     static let publicFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Public").standardized.path
+
+    /// Graph's permissions.
+    static let reference = Result { try PermissionReference(publicFolder: publicFolder) }
 
     let tenant: DemoTenant
     let workers: WorkerGroup
@@ -41,8 +58,16 @@ struct TestTenant: Sendable {
     /// Keys take a moment to make, so tenants without a file of the caller's begin with these.
     private static let keys = Result { try DemoSigningKey.first() }
 
-    static func temporaryPath() -> String {
-        FileManager.default.temporaryDirectory.appendingPathComponent("demo-tenant-\(UUID().uuidString).json").path
+    /// The path of a file that does not exist yet, in a folder of its own.
+    static func temporaryPath() throws -> String {
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("demo-tenant-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.appendingPathComponent("state.json").path
+    }
+
+    /// Removes the file with its folder, so that a request which outlived the tenant's stop leaves nothing either.
+    static func remove(_ path: String) {
+        TemporaryFolder.remove(URL(fileURLWithPath: path).deletingLastPathComponent())
     }
 
     /// Runs a test against a tenant that is stopped afterwards.
@@ -52,8 +77,8 @@ struct TestTenant: Sendable {
         configured configure: (inout DemoTenantConfiguration) -> Void = { _ in },
         _ body: @Sendable (TestTenant) async throws -> Value
     ) async throws -> Value {
-        let path = stateFile ?? temporaryPath()
-        defer { if stateFile == nil { try? FileManager.default.removeItem(atPath: path) } }
+        let path = try stateFile ?? temporaryPath()
+        defer { if stateFile == nil { remove(path) } }
         let workers = try WorkerGroup(count: 1)
         var configuration = DemoTenantConfiguration(
             clients: [web, native, script], publicFolder: publicFolder, stateFile: path, now: { clock.now })

@@ -9,7 +9,9 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
-    static let all = ofWebFormats + ofHTTPWire + ofOpenIDConnect + ofLanguages + ofCompanion + ofDemoTenant
+    static let all =
+        ofWebFormats + ofCryptography + ofHTTPWire + ofOpenIDConnect + ofLanguages + ofCompanion + ofTenantControl
+        + ofTenantGraph + ofTenantSignIn + ofTenantServer
 }
 
 /// A law that some bytes break.

@@ -11,7 +11,7 @@ final class TestCertificate {
     let file: String
 
     init(subjectAlternativeName: String, isExpired: Bool) async throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
+        folder = TemporaryFolder.ofProcess.appending(path: "tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         key = folder.appending(path: "key.pem").path
         file = folder.appending(path: "certificate.pem").path
@@ -43,7 +43,7 @@ final class TestCertificate {
             isExpired ? "20200102000000Z" : "20990101000000Z")
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit { TemporaryFolder.remove(folder) }
 }
 
 /// `openssl s_server`. It answers `/page` with a short text, or each request with a status page that ends when the connection

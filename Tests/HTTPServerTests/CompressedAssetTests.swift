@@ -4,21 +4,24 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import TestSupport
 import Testing
 
 /// A folder whose files refer to each other.
 private final class LinkedFolder: Sendable {
-    let path = FileManager.default.temporaryDirectory.path + "/companion-\(UUID().uuidString)"
+    let path = TemporaryFolder.ofProcess.path + "/companion-\(UUID().uuidString)"
 
     init(_ files: [String: String]) throws {
-        try FileManager.default.createDirectory(atPath: path + "/assets", withIntermediateDirectories: true)
         for (name, text) in files { try write(name, text) }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { TemporaryFolder.remove(URL(fileURLWithPath: path)) }
 
     func write(_ name: String, _ text: String) throws {
-        try text.write(toFile: "\(path)/assets/\(name)", atomically: false, encoding: .utf8)
+        let file = URL(fileURLWithPath: "\(path)/assets/\(name)")
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: file, atomically: false, encoding: .utf8)
     }
 
     func load() throws -> StaticFiles { try StaticFiles(folder: path, versionedBelow: "/assets/") }
@@ -192,6 +195,39 @@ private final class LinkedFolder: Sendable {
             files.rewritten("<a href=\"{{base}}/assets/p.svg\">/assets/p.svgz //assets/p.svg")
                 == "<a href=\"{{base}}/assets/\(try #require(names["p.svg"]))\">/assets/p.svgz //assets/p.svg")
         #expect(files.paths == Self.files.keys.map { "/assets/\($0)" }.sorted())
+    }
+
+    @Test(arguments: [
+        (reference: "./near.js", target: "deep/a/near.js"), ("../a/near.js", "deep/a/near.js"),
+        ("../b/far.js", "deep/b/far.js"), ("../../top.js", "top.js"), ("./../../top.js", "top.js"),
+        ("../../../assets/top.js", "top.js"), ("/assets/deep/b/far.js", "deep/b/far.js"),
+        ("../../../../assets/top.js", nil), (".../a/near.js", nil), ("x../b/far.js", nil), ("../far.js", nil),
+        ("near.js", nil),
+    ])
+    func `a reference leads to another folder, and one that leads nowhere stays`(reference: String, target: String?)
+        throws
+    {
+        let files = [
+            "deep/a/page.js": "import '\(reference)';", "deep/a/near.js": "1", "deep/b/far.js": "2", "top.js": "3",
+        ]
+        var expected = reference
+        if let target {
+            let name = try #require(try names(files)[target]).split(separator: "/").last
+            expected = reference.replacing(/[a-z]+\.js$/, with: try #require(name))
+        }
+        let folder = try LinkedFolder(files)
+        #expect(try text(try folder.load()["/assets/deep/a/page.js"]) == "import '\(expected)';")
+    }
+
+    @Test func `files are served at other paths than they have, and refer to each other there`() throws {
+        let folder = try LinkedFolder(["styles/page.css": "url(/at/pictures/p.svg)", "pictures/p.svg": "<svg/>"])
+        let files = try StaticFiles(
+            folder: folder.path, servedAt: { $0.replacing("/assets/", with: "/at/") }, versionedBelow: "/at/")
+        #expect(files.paths == ["/at/pictures/p.svg", "/at/styles/page.css"])
+        let picture = files.rewritten("/at/pictures/p.svg")
+        #expect(picture.wholeMatch(of: /\/at\/pictures\/p\.[0-9a-f]{12}\.svg/) != nil)
+        #expect(try text(files["/at/styles/page.css"]) == "url(\(picture))")
+        #expect(files[picture] != nil)
     }
 
     @Test func `a change gives new names to the file and to all that lead to it, and to no other`() throws {

@@ -306,7 +306,9 @@ import Testing
         // Outside the kernel's own range, from which any connection may take it as soon as nobody listens.
         try await withServer(configure: { $0.port = 20_000 + Int(getpid()) % 10_000 }) { port, server in
             await #expect(
-                throws: ServerError.cannotListen(address: "127.0.0.1:\(port)", reason: "Address already in use")
+                throws: ServerError.cannotListen(
+                    address: "127.0.0.1:\(port)",
+                    reason: "Address already in use; stop what uses it or choose another port")
             ) {
                 try await withServer(configure: { $0.port = port }) { _, _ in }
             }

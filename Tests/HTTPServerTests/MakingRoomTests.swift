@@ -35,18 +35,24 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
     /// The connection's number, in the order in which they are opened, and what happens there next.
     let steps: [(Int, [Step])]
     let limit: Int
+    /// The time for which an answer that nobody reads holds its place.
+    let unread: Duration
     /// For each newcomer in turn; those who were let in are answered and stay.
     let gone: [Gone]
 
-    init(_ description: String, _ steps: [(Int, [Step])], limit: Int? = nil, gone: [Gone]) {
+    init(
+        _ description: String, _ steps: [(Int, [Step])], limit: Int? = nil, unread: Duration = .seconds(600),
+        gone: [Gone]
+    ) {
         testDescription = description
         self.steps = steps
+        self.unread = unread
         self.limit = limit ?? Set(steps.map(\.0)).count
         self.gone = gone
     }
 
-    init(_ description: String, _ steps: [(Int, [Step])], gone: Int...) {
-        self.init(description, steps, gone: gone.map { .connection($0) })
+    init(_ description: String, _ steps: [(Int, [Step])], unread: Duration = .seconds(600), gone: Int...) {
+        self.init(description, steps, unread: unread, gone: gone.map { .connection($0) })
     }
 
     static let hello = [Step.send(Transition.hello), .read(200)]
@@ -83,8 +89,11 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
             [(0, idle + handling.dropFirst()), (1, idle + handling.dropFirst())], gone: [.newcomer]),
         .init("an answer on its way holds its place", [(0, writing), (1, idle)], gone: 1),
         .init("answers on their way hold all places", [(0, writing), (1, writing)], gone: [.newcomer]),
-        .init("a last answer holds its place", [(0, lingering), (1, idle)], gone: 1),
-        .init("last answers hold all places", [(0, lingering), (1, lingering)], gone: [.newcomer]),
+        // The newcomer is idle afterwards, and would go before the others.
+        .init("nobody reads the answers", [(0, writing), (1, writing), (2, writing)], unread: .zero, gone: 0),
+        .init("an answer that nobody reads is behind the idle", [(0, writing), (1, idle)], unread: .zero, gone: 1),
+        .init("what was no request goes before an idle one", [(0, idle), (1, lingering)], gone: 1, 0),
+        .init("nothing was a request", [(0, lingering), (1, lingering)], gone: 0, 1),
         .init(
             "older ones of another address stay",
             [(0, [.open(from: other)]), (1, [.open(from: other)]), (2, idle), (3, idle)], limit: 2,
@@ -111,6 +120,9 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
             configure: {
                 $0.addressLimit = .init(
                     maxConnections: row.limit, isExempt: { $0.ip == "127.0.0.3" }, onRefusal: { closed.add($0.ip) })
+                $0.deadlines.unread = row.unread
+                // Nobody leaves by himself.
+                $0.deadlines.linger = .seconds(600)
             }
         ) { port, _ in
             let probe = try RawClient(port: port, from: MakingRoom.free)
@@ -146,7 +158,9 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
                     gone.insert(number)
                     newcomers.append(newcomer)
                     try await Self.expectHello(newcomer)
-                    try await Self.expectEnd(clients[number])
+                    let last = row.steps.last { $0.0 == number }?.1.last
+                    let isCut = if case .waitForOutput = last { true } else { false }
+                    try await Self.expectEnd(clients[number], cutting: isCut)
                 case .nobody:
                     newcomers.append(newcomer)
                     try await Self.expectHello(newcomer)
@@ -261,9 +275,13 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
     }
 
     /// The connection was closed without a word.
-    private static func expectEnd(_ client: RawClient, at location: SourceLocation = #_sourceLocation) async throws {
+    ///
+    /// - Parameter isCut: whether it ended within an answer.
+    private static func expectEnd(
+        _ client: RawClient, cutting isCut: Bool = false, at location: SourceLocation = #_sourceLocation
+    ) async throws {
         let rest = try await blocking { client.rest() }
-        #expect(rest.text.isEmpty && rest.end != .open, "\(rest)", sourceLocation: location)
+        #expect(rest.text.isEmpty != isCut && rest.end != .open, "\(rest.end)", sourceLocation: location)
     }
 }
 

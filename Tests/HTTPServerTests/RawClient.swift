@@ -27,7 +27,7 @@ final class RawClient: @unchecked Sendable {
     /// In milliseconds.
     private static let patience: Int32 = 10_000
 
-    /// What a client offers in its handshake.
+    /// The offer of a client in its handshake.
     struct Handshake {
         /// The highest version, such as 0x0303; 0 for any.
         var version: Int32 = 0
@@ -40,14 +40,14 @@ final class RawClient: @unchecked Sendable {
         var pauseMicroseconds: UInt32 = 0
     }
 
-    /// What a server gave for a later connection.
+    /// A server gave this for a later connection.
     ///
     /// `@unchecked Sendable`: OpenSSL counts the references, and nothing changes it.
     final class Ticket: @unchecked Sendable {
         let pointer: OpaquePointer
         init(_ pointer: OpaquePointer) { self.pointer = pointer }
         deinit { tls_ticket_free(pointer) }
-        /// How many bytes a client may send with it before the handshake is complete.
+        /// The number of bytes that a client may send with it before the handshake is complete.
         var maxEarlyData: UInt32 { tls_ticket_early_data(pointer) }
     }
 
@@ -301,9 +301,9 @@ extension RawClient {
     var alert: Int32 { tls.map(tls_client_alert) ?? 0 }
     var isResumed: Bool { tls.map(tls_client_is_resumed) == 1 }
     var serial: Int { tls.map(tls_client_serial) ?? -1 }
-    /// How many records with content have come.
+    /// The number of records with content that have come.
     var records: Int32 { tls.map(tls_client_records) ?? 0 }
-    /// What ALPN has chosen; empty without a choice.
+    /// The choice of ALPN; empty without one.
     var protocolName: String {
         guard let tls else { return "" }
         var start: UnsafePointer<UInt8>?

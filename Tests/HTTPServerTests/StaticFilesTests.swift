@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import TestSupport
 import Testing
 
 /// A folder with pages, and around it what must not be served.
@@ -13,7 +14,7 @@ final class TestFolder: Sendable {
     static let modified = Date(timeIntervalSince1970: 784_111_777)
 
     init() throws {
-        outer = FileManager.default.temporaryDirectory.path + "/companion-\(UUID().uuidString)"
+        outer = TemporaryFolder.ofProcess.path + "/companion-\(UUID().uuidString)"
         let files = FileManager.default
         try files.createDirectory(atPath: folder + "/assets/deep", withIntermediateDirectories: true)
         try write("Public/ios.html", Self.page)
@@ -27,7 +28,7 @@ final class TestFolder: Sendable {
         try files.setAttributes([.modificationDate: Self.modified], ofItemAtPath: folder + "/ios.html")
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: outer) }
+    deinit { TemporaryFolder.remove(URL(fileURLWithPath: outer)) }
 
     private func write(_ path: String, _ text: String) throws {
         try text.write(toFile: "\(outer)/\(path)", atomically: false, encoding: .utf8)
@@ -191,6 +192,47 @@ struct FileResponder: Responder {
         let assets = ["a", "a", "b"].map { Asset(body: Array($0.utf8), contentType: "text/plain") }
         #expect(assets[0].validators == assets[1].validators)
         #expect(assets[0].validators != assets[2].validators)
+    }
+
+    @Test(arguments: [
+        ("text/html; charset=utf-8", true, true), ("text/plain; charset=utf-8", true, true),
+        ("application/pdf", true, true), ("image/svg+xml", true, false), ("text/css; charset=utf-8", false, false),
+        ("text/javascript", false, false), ("application/json", true, false), ("image/png", false, false),
+        ("text/css-not", true, true), ("", true, true),
+    ])
+    func `documents and the unknown have the fields of documents, SVG pictures and JSON the policy alone, others none`(
+        _ type: String, _ hasPolicy: Bool, _ hasAll: Bool
+    ) async throws {
+        struct Typed: Responder {
+            let type: String
+            func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
+                switch head.path {
+                case "/asset": .asset(Asset(body: [0x61], contentType: type))
+                case "/prepared": .prepared(PreparedResponse(body: [0x61], contentType: type))
+                default:
+                    .response(
+                        Response(status: .ok, headerFields: type.isEmpty ? [:] : [.contentType: type], body: [0x61]))
+                }
+            }
+        }
+        try await withServer(
+            Typed(type: type),
+            configure: {
+                $0.responseFields = [.xContentTypeOptions: "nosniff"]
+                $0.documentFields = [.contentSecurityPolicy: "default-src 'none'", .vary: "Origin"]
+            }
+        ) { port, _ in
+            for path in ["/asset", "/prepared", "/response"] {
+                let answer = try await blocking {
+                    let client = try RawClient(port: port)
+                    try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                    return try client.answer()
+                }
+                #expect(answer.fields["x-content-type-options"] == "nosniff", "\(path)")
+                #expect(answer.fields["content-security-policy"] == (hasPolicy ? "default-src 'none'" : nil), "\(path)")
+                #expect(answer.fields["vary"] == (hasAll ? "Origin" : nil), "\(path)")
+            }
+        }
     }
 
     @Test func `an asset's own fields replace those of every response`() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TLS
+import TestSupport
 import Testing
 
 /// Whether a test's server and its clients speak TLS.
@@ -44,9 +45,9 @@ struct TestCertificate: Sendable {
     static func isUsed(atPort port: Int) -> Bool { ports.withLock { $0.contains(port) } }
 
     init(serial: Int, key: String = "ec", _ parameter: String = "ec_paramgen_curve:P-256") throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        defer { TemporaryFolder.remove(folder) }
         let openssl = Process()
         openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         openssl.currentDirectoryURL = folder

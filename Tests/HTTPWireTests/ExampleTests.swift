@@ -50,7 +50,7 @@ import Testing
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let example = try String(contentsOf: here.appending(path: "HTTPWireExample.swift"), encoding: .utf8)
         let article = try String(
-            contentsOf: here.appending(path: "../../Sources/HTTPWire/HTTPWire.docc/HTTPWire.md"), encoding: .utf8)
+            contentsOf: here.appending(path: "../../Sources/Wire/HTTPWire/HTTPWire.docc/HTTPWire.md"), encoding: .utf8)
         #expect(article.contains("```swift\n\(example)```\n"))
     }
 }

@@ -35,6 +35,12 @@ struct CallbackTests {
         .init(testDescription: "half an escape", query: "code=c%4&\(state)", code: .badRequest),
         .init(testDescription: "escape with a sign", query: "code=%+1&\(state)", code: .badRequest),
         .init(testDescription: "not UTF-8", query: "code=%FF&\(state)", code: .badRequest),
+        .init(testDescription: "a state that is not UTF-8", query: "code=c&state=%FF", code: .badRequest),
+        .init(
+            testDescription: "words that are not UTF-8",
+            query: "error=access_denied&error_description=f%FCr+Sie&\(state)", code: .cancelled),
+        .init(
+            testDescription: "a field that is not UTF-8", query: "error=access_denied&%FC=1&\(state)", code: .cancelled),
         .init(testDescription: "another state", query: "code=c&state=state-of-another-attempt", code: .stateMismatch),
         .init(
             testDescription: "state in another case", query: "code=c&state=State-of-this-attempt", code: .stateMismatch),
@@ -71,6 +77,23 @@ struct CallbackTests {
         #expect(inQuery?.code == row.code)
         #expect(inForm == inQuery)
         for secret in [attempt.state, "code=c"] { #expect(inQuery?.description.contains(secret) == false) }
+    }
+
+    @Test(
+        arguments: [
+            ("error=invalid_scope&\(state)", "invalid_scope"), ("code=c&\(state)", nil),
+            ("error=invalid_scope&\(state)&iss=https://evil.example", nil),
+        ])
+    func `an error without the promised issuer is named beside the refusal`(
+        _ query: String, _ providerError: String?
+    ) async throws {
+        let metadata = try await metadata("\(origin)/common", requiresIssuer: true)
+        let error = await openIDError { () throws(OpenIDError) in
+            try Callback(query: query).validated(against: attempt, metadata: metadata)
+        }
+        #expect(error?.code == .issuerMismatch)
+        #expect(error?.providerError == providerError)
+        #expect(error?.description.contains("error=invalid_scope") == (providerError != nil))
     }
 
     @Test(
@@ -163,8 +186,7 @@ struct CallbackTests {
         #expect(error.timestamp == "2026-11-21 01:02:03Z")
         #expect(
             error.description
-                == "cancelled: The permissions were declined. Sign in again and accept them if you want to continue. "
-                + "error=access_denied AADSTS65004 "
+                == "cancelled: The sign-in was cancelled. error=access_denied AADSTS65004 "
                 + "trace_id=\(tenantID) correlation_id=\(otherTenantID) timestamp=2026-11-21 01:02:03Z")
     }
 

@@ -14,8 +14,9 @@ struct DirectoryTests {
         let reason: String
     }
 
-    private static func issuerRefused(_ authority: String) -> String {
-        "The discovery document's issuer is not that of \(authority). Check the configured authority."
+    private static func issuerRefused(_ authority: String, other: String? = nil) -> String {
+        let other = other.map { " It is that of \($0)." } ?? ""
+        return "The discovery document's issuer is not that of \(authority).\(other) Check the configured authority."
     }
 
     private static func unusable(_ name: String) -> String {
@@ -54,19 +55,21 @@ struct DirectoryTests {
             reason: issuerRefused("\(origin)/common")),
         .init(
             testDescription: "one tenant's issuer at common", changes: ["issuer": issuer],
-            reason: issuerRefused("\(origin)/common")),
+            reason: issuerRefused("\(origin)/common", other: issuer)),
         .init(
             testDescription: "the template at a tenant's authority", authority: "\(origin)/\(tenantID)",
             changes: ["issuer": "\(origin)/{tenantid}/v2.0"], reason: issuerRefused("\(origin)/\(tenantID)")),
         .init(
             testDescription: "another tenant at a tenant's authority", authority: "\(origin)/\(tenantID)",
-            changes: ["issuer": "\(origin)/\(otherTenantID)/v2.0"], reason: issuerRefused("\(origin)/\(tenantID)")),
+            changes: ["issuer": "\(origin)/\(otherTenantID)/v2.0"],
+            reason: issuerRefused("\(origin)/\(tenantID)", other: "\(origin)/\(otherTenantID)/v2.0")),
         .init(
             testDescription: "not a GUID at a domain's authority", authority: "\(origin)/contoso.com",
-            changes: ["issuer": "\(origin)/contoso.com/v2.0"], reason: issuerRefused("\(origin)/contoso.com")),
+            changes: ["issuer": "\(origin)/contoso.com/v2.0"],
+            reason: issuerRefused("\(origin)/contoso.com", other: "\(origin)/contoso.com/v2.0")),
         .init(
             testDescription: "a work tenant at consumers", authority: "\(origin)/consumers",
-            changes: ["issuer": issuer], reason: issuerRefused("\(origin)/consumers")),
+            changes: ["issuer": issuer], reason: issuerRefused("\(origin)/consumers", other: issuer)),
         .init(
             testDescription: "no token endpoint", changes: [:], removing: "token_endpoint",
             reason: unusable("token_endpoint")),
@@ -243,6 +246,47 @@ struct DirectoryTests {
         provider.advance(seconds: 1)
         #expect(await keyError("rsa-3", directory, metadata) == nil)
         #expect(provider.fetches("/keys") == 3)
+    }
+
+    @Test(arguments: [false, true])
+    func `for a response of the provider's own the keys are fetched after 1, 2, 4 … 30 seconds`(isUnavailable: Bool)
+        async throws
+    {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let metadata = try await directory.metadata(for: provider.authority)
+        _ = try await directory.signingKeys(of: metadata)
+        provider.setUnreachable(isUnavailable)
+        func look() async -> OpenIDError? {
+            await openIDError { () async throws(OpenIDError) in
+                try await directory.key(id: "rsa-2", algorithm: .rs256, of: metadata, isOurs: true)
+            }
+        }
+        let expected: OpenIDError.Code = isUnavailable ? .providerUnavailable : .invalidIDToken
+        var fetches = 2
+        #expect(await look()?.code == expected)
+        for pause in [1, 2, 4, 8, 16, 30, 30] as [TimeInterval] {
+            #expect(provider.fetches("/keys") == fetches)
+            provider.advance(seconds: pause - 0.5)
+            #expect(await look()?.code == expected)
+            #expect(provider.fetches("/keys") == fetches, "\(pause)")
+            provider.advance(seconds: 0.5)
+            #expect(await look()?.code == expected)
+            fetches += 1
+        }
+        provider.setUnreachable(false)
+        try provider.setKeys([TestKeys.rsaJWK("rsa-2")])
+        provider.advance(seconds: 30)
+        #expect(await look() == nil)
+        // After a calm minute, the pauses begin anew.
+        provider.advance(seconds: 60)
+        try provider.setKeys([TestKeys.rsaJWK("rsa-3")])
+        func lookForThird() async -> OpenIDError? {
+            await openIDError { () async throws(OpenIDError) in
+                try await directory.key(id: "rsa-3", algorithm: .rs256, of: metadata, isOurs: true)
+            }
+        }
+        #expect(await lookForThird() == nil)
     }
 
     @Test func `keys that cannot be fetched again are no verdict on the token`() async throws {

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Synchronization
 import Testing
@@ -63,12 +63,13 @@ import WebFormats
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let example = try String(contentsOf: here.appending(path: "OpenIDConnectExample.swift"), encoding: .utf8)
         let article = try String(
-            contentsOf: here.appending(path: "../../Sources/OpenIDConnect/OpenIDConnect.docc/OpenIDConnect.md"),
+            contentsOf: here.appending(
+                path: "../../Sources/Identity/OpenIDConnect/OpenIDConnect.docc/OpenIDConnect.md"),
             encoding: .utf8)
         #expect(article.contains("```swift\n\(example)```\n"))
     }
 
-    @Test(arguments: ["HTTPWire", "OpenIDConnect", "WebFormats", "Expiring"])
+    @Test(arguments: ["Wire/HTTPWire", "Identity/OpenIDConnect", "Wire/WebFormats", "Wire/Expiring"])
     func `a library does not speak of the product`(library: String) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/\(library)").standardizedFileURL

@@ -13,9 +13,8 @@ import Testing
 
         func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
-        func cache(others: Int = 100) -> FetchCache<Int, Int> {
-            let bounds = CacheBounds(others: others, newcomers: 60)
-            return FetchCache(onDemandInterval: 0, bounds: bounds, now: { self.time.withLock { $0 } }) {
+        func cache(_ bounds: CacheBounds = CacheBounds()) -> FetchCache<Int, Int> {
+            FetchCache(onDemandInterval: 0, bounds: bounds, now: { self.time.withLock { $0 } }) {
                 key throws(OpenIDError) in
                 self.fetched.withLock { $0.append(key) }
                 if self.fails.withLock({ $0 }) { throw OpenIDError(.invalidMetadata, "none") }
@@ -26,10 +25,10 @@ import Testing
 
     @Test func `configured values stay, however many there are and however often others are asked for`() async throws {
         let source = Source()
-        let cache = source.cache(others: 2)
+        let cache = source.cache(CacheBounds(requested: 2))
         for _ in 0..<2 {
-            for key in 0..<200 { _ = try await cache.value(for: key, isConfigured: true) }
-            for key in 300..<320 { _ = try await cache.value(for: key, isConfigured: false) }
+            for key in 0..<200 { _ = try await cache.value(for: key, from: .configuration) }
+            for key in 300..<320 { _ = try await cache.value(for: key, from: .request(requester: "\(key)")) }
         }
         #expect(source.fetched.withLock { $0.count { $0 < 200 } } == 200)
     }
@@ -39,32 +38,32 @@ import Testing
         let cache = source.cache()
         for key in 0..<100 {
             if key % 50 == 0 { source.advance(60) }
-            _ = try await cache.value(for: key, isConfigured: false)
+            _ = try await cache.value(for: key, from: .request(requester: "\(key)"))
         }
         source.advance(60)
-        _ = try await cache.value(for: 0, isConfigured: false)
-        _ = try await cache.value(for: 100, isConfigured: false)
+        _ = try await cache.value(for: 0, from: .request(requester: "0"))
+        _ = try await cache.value(for: 100, from: .request(requester: "100"))
         #expect(source.fetched.withLock { $0 } == Array(0...100))
-        for key in [0, 2, 99, 100] { _ = try await cache.value(for: key, isConfigured: false) }
+        for key in [0, 2, 99, 100] { _ = try await cache.value(for: key, from: .request(requester: "\(key)")) }
         #expect(source.fetched.withLock { $0.count } == 101, "all four were there")
-        _ = try await cache.value(for: 1, isConfigured: false)
+        _ = try await cache.value(for: 1, from: .request(requester: "1"))
         #expect(source.fetched.withLock { $0.last } == 1, "the one that was used longest ago had gone")
     }
 
     @Test func `sixty new values are fetched in a minute, and the known ones are served meanwhile`() async throws {
         let source = Source()
         let cache = source.cache()
-        for key in 0..<60 { _ = try await cache.value(for: key, isConfigured: false) }
+        for key in 0..<60 { _ = try await cache.value(for: key, from: .request(requester: "\(key)")) }
         source.advance(59)
         await #expect(
             throws: OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")
         ) {
-            _ = try await cache.value(for: 60, isConfigured: false)
+            _ = try await cache.value(for: 60, from: .request(requester: "60"))
         }
-        #expect(try await cache.value(for: 0, isConfigured: false).value == 0)
-        #expect(try await cache.value(for: 1_000, isConfigured: true).value == 1_000)
+        #expect(try await cache.value(for: 0, from: .request(requester: "0")).value == 0)
+        #expect(try await cache.value(for: 1_000, from: .configuration).value == 1_000)
         source.advance(1)
-        #expect(try await cache.value(for: 60, isConfigured: false).value == 60)
+        #expect(try await cache.value(for: 60, from: .request(requester: "60")).value == 60)
         #expect(source.fetched.withLock { $0 } == Array(0..<60) + [1_000, 60])
     }
 
@@ -74,25 +73,60 @@ import Testing
         source.fails.withLock { $0 = true }
         for _ in 0..<3 {
             await #expect(throws: OpenIDError(.invalidMetadata, "none")) {
-                _ = try await cache.value(for: 1, isConfigured: false)
+                _ = try await cache.value(for: 1, from: .request(requester: "1"))
             }
         }
         #expect(source.fetched.withLock { $0 } == [1])
         source.advance(10)
         source.fails.withLock { $0 = false }
-        #expect(try await cache.value(for: 1, isConfigured: false).value == 1)
+        #expect(try await cache.value(for: 1, from: .request(requester: "1")).value == 1)
+    }
+
+    @Test func `one requester's unknown names are ten a minute, and others have their own`() async throws {
+        let source = Source()
+        let cache = source.cache(CacheBounds(newcomers: 15))
+        func isServed(_ key: Int, _ requester: String) async -> Bool {
+            (try? await cache.value(for: key, from: .request(requester: requester))) != nil
+        }
+        for key in 0..<10 { #expect(await isServed(key, "stranger")) }
+        for key in 10..<40 { #expect(await !isServed(key, "stranger")) }
+        #expect(await isServed(0, "stranger"), "a known name")
+        for key in 40..<45 { #expect(await isServed(key, "another")) }
+        #expect(await !isServed(45, "another"), "the limit of all together")
+        source.advance(60)
+        #expect(await isServed(10, "stranger"))
+        #expect(await isServed(45, "another"))
+        source.advance(-3600)
+        #expect(await isServed(11, "stranger"), "the clock was set back")
+    }
+
+    @Test func `names of accounts are neither evicted nor delayed by those of requests`() async throws {
+        let source = Source()
+        let cache = source.cache(CacheBounds(requested: 5))
+        _ = try await cache.value(for: 1, from: .request(requester: "member"))
+        // A request has named it first, and then an account does.
+        for key in [1, 2, 3] { _ = try await cache.value(for: key, from: .server) }
+        for key in 100..<200 { _ = try? await cache.value(for: key, from: .request(requester: "\(key)")) }
+        for key in [1, 2, 3] {
+            _ = try await cache.value(for: key, from: .server)
+            _ = try await cache.value(for: key, from: .request(requester: "100"))
+        }
+        #expect(source.fetched.withLock { $0.count { $0 < 100 } } == 3)
+        _ = try await cache.value(for: 4, from: .server)
     }
 
     @Test func `a directory knows its configured authorities from others`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory(configured: [provider.authority])
         func code(_ authority: Authority) async -> OpenIDError.Code? {
-            await openIDError { () async throws(OpenIDError) in try await directory.metadata(for: authority) }?.code
+            await openIDError { () async throws(OpenIDError) in
+                try await directory.metadata(for: authority, requester: "somebody")
+            }?.code
         }
-        for number in 0..<60 {
+        for number in 0..<10 {
             #expect(await code(try provider.authority.withTenant("t\(number).example")) == .invalidMetadata)
         }
-        #expect(await code(try provider.authority.withTenant("t60.example")) == .throttled)
+        #expect(await code(try provider.authority.withTenant("t10.example")) == .throttled)
         #expect(await code(provider.authority) == nil)
     }
 
@@ -100,9 +134,11 @@ import Testing
         let provider = try TestProvider()
         let directory = ProviderDirectory(
             configured: [], maxNewcomers: 1, transport: { try await provider.answer($0) }, now: provider.now)
-        _ = try await directory.metadata(for: provider.authority)
+        _ = try await directory.metadata(for: provider.authority, requester: "one")
         let second = try provider.authority.withTenant("second.example")
-        let error = await openIDError { () async throws(OpenIDError) in try await directory.metadata(for: second) }
+        let error = await openIDError { () async throws(OpenIDError) in
+            try await directory.metadata(for: second, requester: "two")
+        }
         #expect(error?.code == .throttled)
     }
 }

@@ -165,25 +165,33 @@ struct IDTokenTests {
             }),
         .init(
             "PS256 with a key that is for RS256 alone", .algorithm,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["alg": "RS256"])] },
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["alg": "RS256"])] },
             change: { token in
                 token.header["alg"] = "PS256"
                 token.signature = .ps256
             }),
         .init(
             "key is for encryption", .unknownKey,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["use": "enc"]), TestKeys.ecJWK("ec-1")] }),
+            keys: {
+                [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["use": "enc"]), TestKeys.ecJWK("ec-1")]
+            }),
         .init("unknown kid", .unknownKey, change: { $0.header["kid"] = "rsa-2" }),
         .init("no kid among several keys", .ambiguousKey, change: { $0.header["kid"] = nil }),
         .init(
             "key of another issuer", .keyIssuer,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["issuer": "\(origin)/\(otherTenantID)/v2.0"])] }),
+            keys: {
+                [
+                    try TestKeys.rsaJWK(
+                        "rsa-1", TestKeys.rsa.publicKey.modulus, ["issuer": "\(origin)/\(otherTenantID)/v2.0"])
+                ]
+            }),
         .init(
             "key of the consumers' issuer", .keyIssuer,
             keys: {
                 [
                     try TestKeys.rsaJWK(
-                        "rsa-1", TestKeys.rsa, ["issuer": "\(origin)/\(Authority.consumersTenantID)/v2.0"])
+                        "rsa-1", TestKeys.rsa.publicKey.modulus,
+                        ["issuer": "\(origin)/\(Authority.consumersTenantID)/v2.0"])
                 ]
             }),
         .init("signed with another key", .signature, change: { $0.signature = .otherRSAKey }),
@@ -204,30 +212,40 @@ struct IDTokenTests {
             }),
         .init(
             "modulus of 1024 bits", .unknownKey,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.weakRSA), TestKeys.ecJWK("ec-1")] },
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.weakRSA.get().modulus), TestKeys.ecJWK("ec-1")] },
             change: { $0.signature = .weakRSAKey }),
         .init(
             "modulus of 1024 bits, padded with zeros to 2048", .unknownKey,
             keys: {
-                let modulus = try TestKeys.weakRSA.get().publicKey.getKeyPrimitives().modulus
+                let modulus = try TestKeys.weakRSA.get().modulus
                 let padded = Base64URL.encode([UInt8](repeating: 0, count: 256 - modulus.count) + modulus)
-                return [try TestKeys.rsaJWK("rsa-1", TestKeys.weakRSA, ["n": padded]), TestKeys.ecJWK("ec-1")]
+                return [
+                    try TestKeys.rsaJWK("rsa-1", TestKeys.weakRSA.get().modulus, ["n": padded]), TestKeys.ecJWK("ec-1"),
+                ]
             },
             change: { $0.signature = .weakRSAKey }),
         .init(
             "exponent 1, which any hash is signed for", .unknownKey,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "AQ"]), TestKeys.ecJWK("ec-1")] },
+            keys: {
+                [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["e": "AQ"]), TestKeys.ecJWK("ec-1")]
+            },
             change: { $0.signature = .paddedHash }),
         .init(
             "exponent 1, padded with zeros", .unknownKey,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "AAAB"]), TestKeys.ecJWK("ec-1")] },
+            keys: {
+                [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["e": "AAAB"]), TestKeys.ecJWK("ec-1")]
+            },
             change: { $0.signature = .paddedHash }),
         .init(
             "exponent 2", .unknownKey,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "Ag"]), TestKeys.ecJWK("ec-1")] }),
+            keys: {
+                [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["e": "Ag"]), TestKeys.ecJWK("ec-1")]
+            }),
         .init(
             "exponent 65536", .unknownKey,
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "AQAA"]), TestKeys.ecJWK("ec-1")] }),
+            keys: {
+                [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["e": "AQAA"]), TestKeys.ecJWK("ec-1")]
+            }),
         .init(
             "claims exchanged under the signature", .signature,
             distort: { text in
@@ -246,6 +264,20 @@ struct IDTokenTests {
         .init("another attempt's nonce", .nonce, change: { $0.claims["nonce"] = "nonce-of-another-attempt" }),
     ]
 
+    @Test(arguments: ["iss", "sub", "aud", "exp", "iat"], [nil, true] as [Bool?])
+    func `the error names the required claim that is missing or of a wrong type`(
+        _ name: String, _ value: Bool?
+    ) async throws {
+        let provider = try TestProvider()
+        var token = TestToken(nonce: attempt.nonce)
+        token.claims[name] = value
+        let text = try token.text()
+        let error = await openIDError { () async throws(OpenIDError) in try await signIn(text, provider) }
+        #expect(error?.code == .invalidIDToken && error?.idTokenFault == .malformed)
+        #expect(error?.claim == name)
+        #expect(error?.reason == "The ID token has no usable claim \(name), which is required.")
+    }
+
     @Test(arguments: rejected)
     func `an invalid ID token is refused`(_ row: RejectedToken) async throws {
         let provider = try TestProvider(row.authority, keys: row.keys())
@@ -255,7 +287,8 @@ struct IDTokenTests {
         let error = await openIDError { () async throws(OpenIDError) in
             try await signIn(text, provider, allowedTenants: row.allowedTenants)
         }
-        #expect(error == OpenIDError(row.fault))
+        #expect(error == (error?.claim.map(OpenIDError.init(missingClaim:)) ?? OpenIDError(row.fault)))
+        #expect(error?.idTokenFault == row.fault)
         #expect(error?.code == (row.fault == .nonce ? .nonceMismatch : .invalidIDToken))
         #expect(error?.isInteractionNeeded == false)
     }
@@ -296,16 +329,20 @@ struct IDTokenTests {
         .init(
             testDescription: "modulus of 2048 bits with a zero before it",
             keys: {
-                let modulus = try TestKeys.rsa.get().publicKey.getKeyPrimitives().modulus
-                return [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["n": Base64URL.encode([0] + modulus)])]
+                let modulus = TestKeys.rsa.publicKey.modulus
+                return [
+                    try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["n": Base64URL.encode([0] + modulus)])
+                ]
             }),
         .init(testDescription: "no type", change: { $0.header["typ"] = nil }),
         .init(
             testDescription: "key with the issuer's template",
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["issuer": "\(origin)/{tenantid}/v2.0"])] }),
+            keys: {
+                [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["issuer": "\(origin)/{tenantid}/v2.0"])]
+            }),
         .init(
             testDescription: "key with the issuer",
-            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["issuer": issuer])] }),
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa.publicKey.modulus, ["issuer": issuer])] }),
         .init(
             testDescription: "among keys of unknown types",
             keys: {
@@ -345,7 +382,7 @@ struct IDTokenTests {
         let request = try await codeRequest(directory, provider.authority)
         let answer = try tokenAnswer(idToken: nil)
         let error = await openIDError { () async throws(OpenIDError) in
-            try await request.tokens(from: answer, directory: directory)
+            try await request.answer(from: answer, directory: directory).tokens()
         }
         #expect(error == OpenIDError(.missing))
     }
@@ -378,7 +415,7 @@ struct IDTokenTests {
         token.claims["oid"] = objectID
         let request = try await codeRequest(directory, provider.authority)
         let answer = try tokenAnswer(idToken: token.text(), changes)
-        #expect(try await request.tokens(from: answer, directory: directory).homeAccountID == expected)
+        #expect(try await request.answer(from: answer, directory: directory).tokens().homeAccountID == expected)
     }
 
     private func codeRequest(
@@ -399,6 +436,6 @@ struct IDTokenTests {
         let request = try await codeRequest(
             directory, provider.authority, allowedTenants: allowedTenants, callbackIssuer: callbackIssuer)
         guard let answer = try? tokenAnswer(idToken: idToken) else { throw OpenIDError(unreachable: "no answer") }
-        return try await request.tokens(from: answer, directory: directory)
+        return try await request.answer(from: answer, directory: directory).tokens()
     }
 }

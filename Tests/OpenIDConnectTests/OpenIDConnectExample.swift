@@ -22,7 +22,7 @@ func signIn(
     let callback = try Callback(query: query).validated(against: attempt, metadata: metadata)
     let codeRequest = try CodeRequest(redeeming: callback, client: client)
     let answer = try await exchange(codeRequest.providerRequest)
-    let signedIn = try await codeRequest.tokens(from: answer, directory: directory)
+    let signedIn = try await codeRequest.answer(from: answer, directory: directory).tokens()
 
     // Each check of the ID token has passed. `signedIn.tokens` has the access token and the refresh token.
     let claims = signedIn.idTokenClaims

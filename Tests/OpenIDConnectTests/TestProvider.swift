@@ -1,8 +1,8 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import WebFormats
 
 @testable import OpenIDConnect
@@ -17,29 +17,48 @@ let testTime = Date(timeIntervalSince1970: 1_800_000_000)
 
 /// Keys made once for the whole run: making an RSA key takes a while.
 enum TestKeys {
-    static let rsa = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
-    static let otherRSA = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
+    static let rsa = PrivateKey(.rsa)
+    static let otherRSA = PrivateKey(.rsa)
     /// Too short to be accepted.
-    static let weakRSA = Result { try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024)) }
-    static let ec = P256.Signing.PrivateKey()
+    static let weakRSA = Result { try WeakKey() }
+    static let ec = PrivateKey(.p256)
+
+    /// An RSA key of 1024 bits, which OpenSSL makes and uses, because we do not.
+    struct WeakKey: Sendable {
+        private let pem: String
+        let modulus: [UInt8]
+
+        init() throws {
+            let folder = try TemporaryFolder(isMade: true)
+            _ = try openssl("genrsa", "-out", folder.path + "/key.pem", "1024")
+            let printed = try openssl("rsa", "-in", folder.path + "/key.pem", "-noout", "-modulus").output
+            pem = try folder.text("key.pem")
+            modulus = Hex.decode(printed.trimmingCharacters(in: .newlines).replacing("Modulus=", with: "")) ?? []
+        }
+
+        func signature(of input: [UInt8]) throws -> [UInt8] {
+            let folder = try TemporaryFolder(isMade: true)
+            try folder.write(pem, to: "key.pem")
+            try folder.write(input, to: "input")
+            let path = folder.path
+            _ = try openssl(
+                "dgst", "-sha256", "-sign", "\(path)/key.pem", "-out", "\(path)/signature", "\(path)/input")
+            return try folder.bytes("signature")
+        }
+    }
 
     static func rsaJWK(
-        _ id: String?, _ key: Result<_RSA.Signing.PrivateKey, any Error> = rsa, _ more: [String: Any] = [:]
+        _ id: String?, _ modulus: [UInt8] = rsa.publicKey.modulus, _ more: [String: Any] = [:]
     ) throws -> [String: Any] {
-        let primitives = try key.get().publicKey.getKeyPrimitives()
-        var jwk: [String: Any] = [
-            "kty": "RSA", "use": "sig", "n": Base64URL.encode(primitives.modulus),
-            "e": Base64URL.encode(primitives.publicExponent),
-        ]
+        var jwk: [String: Any] = ["kty": "RSA", "use": "sig", "n": Base64URL.encode(modulus), "e": "AQAB"]
         jwk["kid"] = id
         return jwk.merging(more) { $1 }
     }
 
     static func ecJWK(_ id: String) -> [String: Any] {
-        let point = ec.publicKey.x963Representation
-        return [
-            "kty": "EC", "crv": "P-256", "kid": id, "x": Base64URL.encode(point.dropFirst().prefix(32)),
-            "y": Base64URL.encode(point.suffix(32)),
+        [
+            "kty": "EC", "crv": "P-256", "kid": id, "x": Base64URL.encode(ec.publicKey.x),
+            "y": Base64URL.encode(ec.publicKey.y),
         ]
     }
 }
@@ -55,32 +74,39 @@ enum Signature {
     case paddedHash
 
     func bytes(of input: [UInt8]) throws -> [UInt8] {
-        let digest = SHA256.hash(data: input)
-        func rsa(
-            _ key: Result<_RSA.Signing.PrivateKey, any Error>, _ padding: _RSA.Signing.Padding = .insecurePKCS1v1_5
-        ) throws -> [UInt8] {
-            Array(try key.get().signature(for: digest, padding: padding).rawRepresentation)
+        func signature(_ key: PrivateKey, _ scheme: SignatureScheme) -> [UInt8] {
+            key.signature(of: input, scheme: scheme) ?? []
         }
         switch self {
-        case .rs256: return try rsa(TestKeys.rsa)
-        case .otherRSAKey: return try rsa(TestKeys.otherRSA)
-        case .weakRSAKey: return try rsa(TestKeys.weakRSA)
-        case .ps256: return try rsa(TestKeys.rsa, .PSS)
-        case .es256: return Array(try TestKeys.ec.signature(for: digest).rawRepresentation)
-        case .derES256: return Array(try TestKeys.ec.signature(for: digest).derRepresentation)
-        case .longES256: return Array(try TestKeys.ec.signature(for: digest).rawRepresentation) + [0]
+        case .rs256: return signature(TestKeys.rsa, .rs256)
+        case .otherRSAKey: return signature(TestKeys.otherRSA, .rs256)
+        case .weakRSAKey: return try TestKeys.weakRSA.get().signature(of: input)
+        case .ps256: return signature(TestKeys.rsa, .ps256)
+        case .es256: return signature(TestKeys.ec, .es256)
+        case .derES256: return der(signature(TestKeys.ec, .es256))
+        case .longES256: return signature(TestKeys.ec, .es256) + [0]
         case .hs256WithPublicKey:
-            let secret = try TestKeys.rsa.get().publicKey.pemRepresentation
-            return Array(HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: Data(secret.utf8))))
+            return Array(AuthenticationKey(TestKeys.rsa.publicKey.pem.utf8).code(for: input))
         case .paddedHash:
             let sha256: [UInt8] = [
                 0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00,
                 0x04, 0x20,
             ]
-            let end = [0x00] + sha256 + digest
+            let end = [0x00] + sha256 + SHA256.hash(data: input)
             return [0x00, 0x01] + Array(repeating: 0xFF, count: 256 - 2 - end.count) + end
         case .none: return []
         }
+    }
+
+    /// The DER of r and s: two integers, with a zero before a high bit.
+    private func der(_ numbers: [UInt8]) -> [UInt8] {
+        var integers: [UInt8] = []
+        for number in [numbers.prefix(32), numbers.suffix(32)] {
+            var value = Array(number.drop { $0 == 0 })
+            if value.first.map({ $0 >= 0x80 }) ?? true { value.insert(0, at: 0) }
+            integers += [2, UInt8(value.count)] + value
+        }
+        return [0x30, UInt8(integers.count)] + integers
     }
 }
 

@@ -99,12 +99,6 @@ struct TokenAnswerTests {
         }
     }
 
-    @Test func `every number of the facts has a hint of its own`() {
-        for row in Self.platformErrors where row.number > 1 && row.number != 900144 {
-            #expect(PlatformErrors.workforce[row.number] != nil, "AADSTS\(row.number)")
-        }
-    }
-
     @Test func `an error keeps its claims challenge`() async throws {
         let challenge = #"{"access_token":{"acrs":{"essential":true,"values":["c1"]}}}"#
         let body = try json(["error": "interaction_required", "claims": challenge])
@@ -206,6 +200,27 @@ struct TokenAnswerTests {
         #expect(error.isTransient)
         #expect(!error.isInteractionNeeded)
         #expect(error.retryAfter == row.pause)
+    }
+
+    @Test(
+        arguments: [
+            ("invalid_request", true), ("invalid_token", true), ("access_denied", true), ("expired_token", true),
+            ("invalid_grant", true), ("invalid_client", false), ("unauthorized_client", false),
+            ("unsupported_grant_type", false), ("invalid_scope", false), ("temporarily_unavailable", false),
+            ("server_error", false),
+        ])
+    func `a refused refresh asks for a sign-in, whatever its word, unless it is temporary or the client's fault`(
+        _ word: String, _ isRefused: Bool
+    ) async throws {
+        for status in [400, 401, 403] {
+            let error = try #require(await refreshError(response(json(["error": word]), status: status)))
+            #expect(error.asRefusedRefresh?.code == (isRefused ? .interactionRequired : nil), "\(status)")
+            #expect(error.asRefusedRefresh?.providerError == (isRefused ? word : nil))
+        }
+        for status in [429, 500, 503] {
+            let error = try #require(await refreshError(response(json(["error": word]), status: status)))
+            #expect(error.asRefusedRefresh == nil, "\(status)")
+        }
     }
 
     @Test func `an error with status 200 is an error`() async throws {
@@ -311,7 +326,7 @@ struct TokenAnswerTests {
             token.claims["tid"] = tenant
             let answer = try tokenAnswer(idToken: token.text())
             let error = await openIDError { () async throws(OpenIDError) in
-                _ = try await request.tokens(from: answer, directory: directory)
+                _ = try await request.answer(from: answer, directory: directory).tokens()
             }
             #expect(error?.idTokenFault == fault, "\(tenant ?? "no tenant")")
         }
@@ -331,7 +346,7 @@ struct TokenAnswerTests {
                 client: client(allowedTenants: listed),
                 configured: own.directory().metadata(for: own.authority))
             let error = await openIDError { () async throws(OpenIDError) in
-                _ = try await request.tokens(from: answer, directory: directory)
+                _ = try await request.answer(from: answer, directory: directory).tokens()
             }
             #expect(error?.idTokenFault == fault, "\(listed)")
         }
@@ -396,7 +411,7 @@ struct TokenAnswerTests {
         let request = try await RefreshRequest(
             refreshToken: "old", account: Self.account, metadata: directory.metadata(for: provider.authority),
             client: client())
-        return try await request.tokens(from: answer, directory: directory)
+        return try await request.answer(from: answer, directory: directory).tokens()
     }
 
     private func refreshError(_ answer: ProviderResponse) async -> OpenIDError? {

@@ -189,7 +189,7 @@ struct PostgresServerTests {
         let store = try fixture.open()
         try BlockingConnection(#require(fixture.postgres)).query(
             """
-            INSERT INTO server_process (id, host, version, keys, until) VALUES ('old', 'h', '0', '', 9000000000000000)
+            INSERT INTO server_process (id, host, version, keys, until) VALUES ('old', 'h', '0', '', \(Transaction.serverTime) + 30000)
             ON CONFLICT (id) DO UPDATE SET host = EXCLUDED.host, version = EXCLUDED.version, keys = EXCLUDED.keys,
                 until = EXCLUDED.until
             """)
@@ -207,11 +207,36 @@ struct PostgresServerTests {
         let connection = try BlockingConnection(settings)
         for statement in [
             "ALTER TABLE server_process DROP COLUMN clock_ahead", "ALTER TABLE posted_answer DROP COLUMN asker",
-            "UPDATE companion_schema SET version = 3",
-            "INSERT INTO server_process VALUES ('old', 'host', '0', '', 9000000000000000)",
+            "ALTER TABLE session_note DROP COLUMN sealed", "DROP TABLE check_round",
+            "DELETE FROM chore WHERE name = 'checks'", "UPDATE companion_schema SET version = 3",
+            "INSERT INTO server_process VALUES ('old', 'host', '0', '', \(Transaction.serverTime) + 30000)",
         ] { try connection.query(statement) }
         #expect(PostgresStore.inspect(settings, keyRing: nil).servers.map(\.host) == ["host"])
-        #expect(try PostgresStore.migrate(settings).count == 2)
+        #expect(try PostgresStore.migrate(settings).count == 4)
+    }
+
+    @Test func `a note is stored sealed, for its session alone, and those of the previous version are read`()
+        async throws
+    {
+        let fixture = try StoreFixture(.postgres)
+        let store = try fixture.open()
+        let adele = try await store.signIn("adele", at: fixture.clock)
+        let session = try #require(try await store.session(adele)?.key)
+        let other = try #require(try await store.session(try await store.signIn("megan", at: fixture.clock))?.key)
+        store.note(SessionNote(app: "ios", text: "began at Contoso"), of: session)
+        await store.settleNotes()
+        let connection = try BlockingConnection(try #require(fixture.postgres))
+        let row = try #require(try connection.query("SELECT session_note::text, sealed FROM session_note").first)
+        #expect(try !row.text(0).contains("Contoso"))
+        #expect(try row.blob(1).firstRange(of: Data("Contoso".utf8)) == nil)
+        try connection.query(
+            "INSERT INTO session_note (id, session, kind, app, body) VALUES (\(Int64.max), \(session), 0, 'ios', 'old')"
+        )
+        #expect(try await store.notes(of: session).map(\.text) == ["began at Contoso", "old"])
+        try connection.query("DELETE FROM session_note WHERE body <> ''")
+        try connection.query("UPDATE session_note SET session = \(other)")
+        #expect(try await store.notes(of: other).isEmpty)
+        await store.close()
     }
 
     @Test func `attempts of the previous version push out no session, and unfinished ones do not count`()
@@ -231,7 +256,9 @@ struct PostgresServerTests {
             ALTER TABLE sign_in_attempt ALTER COLUMN position DROP DEFAULT, ALTER COLUMN begun_id_hash DROP DEFAULT,
                 ALTER COLUMN app DROP DEFAULT, ALTER COLUMN return_to DROP DEFAULT,
                 ALTER COLUMN requested_scopes DROP DEFAULT
-            """, "ALTER TABLE posted_answer DROP COLUMN asker",
+            """, "ALTER TABLE posted_answer DROP COLUMN asker", "ALTER TABLE session_note DROP COLUMN sealed",
+            "DROP TABLE check_round",
+            "DELETE FROM chore WHERE name = 'checks'",
             "DELETE FROM sign_in_attempt WHERE session IS NULL", "UPDATE companion_schema SET version = 4",
             // As many as that version allows.
             """
@@ -242,7 +269,9 @@ struct PostgresServerTests {
             FROM session, generate_series(1, 600) AS n
             """,
         ] { try connection.query(statement) }
-        #expect(try PostgresStore.migrate(settings) == ["5: attempts that have come back"])
+        #expect(
+            try PostgresStore.migrate(settings)
+                == ["5: attempts that have come back", "6: sealed notes", "7: the last checks of applications"])
 
         store = try fixture.open()
         #expect(try await store.session(id)?.accounts.map(\.id) == ["adele.tenant"])

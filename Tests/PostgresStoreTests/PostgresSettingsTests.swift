@@ -1,5 +1,6 @@
 import Foundation
 import SessionStore
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -90,7 +91,7 @@ import Testing
             #expect(try found() == ["postgresql://192.0.2.1:6432/s", "verify-full", "false"])
             #expect(try found("postgresql://db/s?sslmode=require")[1] == "require")
             for name in ["PGHOST", "PGPORT", "PGSSLMODE"] { unsetenv(name) }
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            let file = TemporaryFolder.ofProcess.appendingPathComponent(UUID().uuidString)
             try Data("[far]\nhost=192.0.2.2\nsslmode=verify-ca\n".utf8).write(to: file)
             setenv("PGSERVICEFILE", file.path, 1)
             setenv("PGSERVICE", "far", 1)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import SQLiteStore
@@ -347,7 +348,7 @@ import Testing
 /// Mounting for the tests of a real full and a real read-only disk.
 enum Mount {
     static let works: Bool = {
-        let folder = NSTemporaryDirectory() + "companion-mount-\(getpid())"
+        let folder = TemporaryFolder.ofProcess.path + "/companion-mount-\(getpid())"
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         guard (try? tmpfs(at: folder, options: "size=1m")) != nil else { return false }

@@ -101,7 +101,9 @@ import Testing
                 arguments: [sealer.seal("{}", for: .claims(key)), sealer.seal("refresh-1", for: .refreshToken(key))])
         }
         try outsider.close()
-        #expect(try SQLiteStore.rehearseMigration(databaseAt: fixture.path) == ["5: attempts that have come back"])
+        #expect(
+            try SQLiteStore.rehearseMigration(databaseAt: fixture.path)
+                == ["5: attempts that have come back", "6: the last checks of applications"])
 
         let store = try fixture.open()
         #expect(try await fixture.count("sign_in_attempt") == 0)

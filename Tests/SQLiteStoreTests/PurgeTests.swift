@@ -72,7 +72,10 @@ import Testing
         try outsider.close()
         #expect(
             try SQLiteStore.pendingMigrations(databaseAt: fixture.path)
-                == ["4: indexes by last use and by beginning", "5: attempts that have come back"])
+                == [
+                    "4: indexes by last use and by beginning", "5: attempts that have come back",
+                    "6: the last checks of applications",
+                ])
         let store = try fixture.open()
         #expect(try await store.purgeExpired() == 2)
         #expect(try await store.list().map(\.key) == [SessionKey(1)])

@@ -18,13 +18,15 @@ import Testing
         var state: RefreshState
         var stored: Data?
         var at: Int64
+        var back: Int64?
         var decision: SignInRules.LeaseDecision
 
         init(
-            _ name: String, _ state: RefreshState, stored: Data? = seen, at seconds: Int64 = 5,
+            _ name: String, _ state: RefreshState, stored: Data? = seen, at seconds: Int64 = 5, back: Int64? = nil,
             _ decision: SignInRules.LeaseDecision
         ) {
             testDescription = name
+            self.back = back
             (self.state, self.stored, at, self.decision) = (state, stored, seconds, decision)
         }
     }
@@ -34,6 +36,12 @@ import Testing
         Row("another process has it", held(), .held(remaining: 15_000)),
         Row("its last moment", held(), at: 19, .held(remaining: 1000)),
         Row("its time is over", held(), at: 20, .take),
+        Row("longer than a lease can be", held(until: 625), .held(remaining: 20_000)),
+        Row(
+            "its time is over, and the database was away a moment ago", held(), at: 21, back: 0, .held(remaining: 2000)),
+        Row("its holder had time since the return", held(), at: 21, back: 2000, .take),
+        Row("our own, and the database was away", held(by: "b"), at: 21, back: 0, .take),
+        Row("given back, and the database was away", held().givenBack(pause: .zero, now: 5000), back: 0, .take),
         Row("it is our own", held(by: "b"), .take),
         Row("it was given back", held().givenBack(pause: .zero, now: 5000), .take),
         Row("it was given back with a pause", held().givenBack(pause: .seconds(3), now: 4000), .tooEarly(2000)),
@@ -48,8 +56,17 @@ import Testing
 
     @Test(arguments: rows) func `the rules decide whether a lease is taken or waited for`(_ row: Row) {
         let decision = SignInRules.lease(
-            row.state, refreshToken: row.stored, seen: Self.seen, by: "b", now: row.at * 1000)
+            row.state, refreshToken: row.stored, seen: Self.seen, by: "b", now: row.at * 1000,
+            sinceReturn: row.back.map { .milliseconds($0) })
         #expect(decision == row.decision)
+    }
+
+    @Test func `a lease from before the clock was set back lasts no longer than a new one`() {
+        #expect(Self.held(until: 625).broughtBack(now: 5000) == Self.held(until: 25))
+        #expect(Self.held().broughtBack(now: 5000) == nil)
+        #expect(Self.held().broughtBack(now: 0) == nil)
+        #expect(Self.held().broughtBack(now: 25_000) == nil)
+        #expect(Self.free.broughtBack(now: -99_000) == nil)
     }
 
     @Test func `each lease and each renewal of the tokens gets a number of its own`() {
@@ -76,7 +93,8 @@ import Testing
     }
 
     @Test(
-        arguments: [("", 0, true), ("a", 6, false), ("a", 5, true), ("b", 6, true)] as [(String, Int64, Bool)])
+        arguments: [("", 0, true), ("a", 6, false), ("a", 5, true), ("b", 6, true), ("a", 60_006, true)]
+            as [(String, Int64, Bool)])
     func `a chore is taken when no other process has it`(_ holder: String, until: Int64, expected: Bool) {
         #expect(SignInRules.mayTake("b", from: holder, until: until, now: 5) == expected)
     }

@@ -127,7 +127,7 @@ import Testing
         Row("reloaded, the first answer was lost", completed, in: rotated, cookie: begun, .replay),
         Row("the browser went on", completed, in: wentOn, cookie: begun, .otherBrowser),
         Row("the browser went on and comes back", completed, in: wentOn, cookie: wentOn.idHash, .replay),
-        Row("reloaded with another code", completed, in: rotated, cookie: current, code: "d", .unknown),
+        Row("reloaded with another code", completed, in: rotated, cookie: current, code: "d", .completed),
         Row("the last moment of the window", completed, in: rotated, cookie: current, at: 620, .replay),
         Row("after the window", completed, in: rotated, cookie: current, at: 621, .expired),
         Row(

@@ -30,6 +30,24 @@ import Testing
         #expect(found.first?.keepsFromServing == keepsFromServing, "\(name)")
     }
 
+    @Test(
+        arguments: [
+            ("all agree with each other", 60_000, [60_900, 59_100], true), ("alone", 60_000, [], false),
+            ("one is right", 60_000, [60_900, 0], false), ("each says something else", 60_000, [-60_000], false),
+            ("the others do not say", 60_000, [nil], false),
+        ] as [(String, Int64, [Int64?], Bool)])
+    func `servers that agree with each other and not with the database say that its clock is wrong`(
+        _ name: String, ahead: Int64, others: [Int64?], isDatabases: Bool
+    ) {
+        let own = Self.server("own", clockAhead: ahead)
+        let living = [own] + others.enumerated().map { Self.server("\($0.offset)", clockAhead: $0.element) }
+        let found = StoreConcern.all(of: own, PlaceStanding(time: 0, sealingKeys: []), beside: living).first
+        #expect(
+            found?.description.hasPrefix("The database's clock is 60 s behind the clocks of all servers")
+                == isDatabases,
+            "\(name)")
+    }
+
     @Test func `a missing key and a newer version keep from serving`() {
         let standing = PlaceStanding(
             time: 0, sealingKeys: [Self.key, KeyRing.KeyID(bytes: Array(8..<16))], refusal: .newerSchema("newer"))

@@ -44,6 +44,26 @@ import Testing
         await store.close()
     }
 
+    @Test(arguments: TestedBackend.allCases)
+    func `an application's last checks outlive a restart, and each round takes the place of the one before`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        var store = try fixture.open()
+        #expect(try await store.checkRounds() == [])
+        let first = StoredCheckRound(app: "ios", endedAt: fixture.clock.now, findings: #"[{"a":"é \u0000"}]"#)
+        let other = StoredCheckRound(app: "macos", endedAt: fixture.clock.now, findings: "[]")
+        for round in [first, other] { try await store.keep(round) }
+        await store.close()
+        store = try fixture.open()
+        #expect(Set(try await store.checkRounds().map(\.app)) == ["ios", "macos"])
+        #expect(try await store.checkRounds().contains(first))
+        let next = StoredCheckRound(app: "ios", endedAt: fixture.clock.now.addingTimeInterval(-5), findings: "[1]")
+        try await store.keep(next)
+        #expect(try await store.checkRounds().filter { $0.app == "ios" } == [next])
+        await store.close()
+    }
+
     @Test(arguments: TestedBackend.marked)
     func `a server notices what another process revokes`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)

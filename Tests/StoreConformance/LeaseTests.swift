@@ -56,6 +56,36 @@ import Testing
         }
     }
 
+    @Test(arguments: TestedBackend.clustered)
+    func `a lease that the database's clock has made too long ends like a new one`(_ backend: TestedBackend)
+        async throws
+    {
+        let servers = try await Servers(backend)
+        _ = try await servers.taken(0, for: .seconds(625))
+        let longest = Duration.milliseconds(SignInRules.longestLease)
+        func remaining() async throws -> Duration? {
+            guard case .held(_, let remaining, _) = try await servers.take(1) else { return nil }
+            return remaining
+        }
+        #expect(try await remaining() == longest)
+        // From now on its time passes.
+        #expect(await eventually { (try? await remaining()).flatMap(\.self).map { $0 < longest } ?? true })
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.clustered)
+    func `a report that the database's clock has made too long does not count`(_ backend: TestedBackend) async throws {
+        let servers = try await Servers(backend)
+        let place = try servers.place()
+        let before = try await place.livingProcesses().count
+        let server = ServerProcess(id: "dead", host: "h", version: "", keys: [], clockAhead: nil)
+        try await place.report(server, for: .seconds(625))
+        #expect(try await place.livingProcesses().count == before)
+        try await place.report(server, for: .seconds(30))
+        #expect(try await place.livingProcesses().count == before + 1)
+        await servers.close()
+    }
+
     @Test(arguments: TestedBackend.clustered) func `only one of many that ask at once gets the lease`(
         _ backend: TestedBackend
     ) async throws {
@@ -159,6 +189,56 @@ import Testing
         #expect(try await servers.take(1, seen: old) == .changed)
         // Storing has ended the lease.
         _ = try await servers.taken(1)
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `a refresh token is kept before its response is checked, and nothing else changes`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        var id = try await store.signIn("adele", at: fixture.clock)
+        let key = AccountKey(session: try #require(try await store.session(id)).key, app: "ios", id: "adele.tenant")
+        try await store.markNeedsInteraction(key, reason: "interaction_required")
+        guard case .mine(let turn) = try await store.takeRefreshTurn(of: key) else {
+            throw UnexpectedOutcome(name: "no turn")
+        }
+        let kept = try #require(try await store.keep("refresh-next", in: turn))
+        #expect(kept.refreshToken == "refresh-next")
+        #expect(try await store.refreshToken(of: key) == "refresh-next")
+        #expect(try await store.accessToken(of: key, scopes: ["user.read"])?.secret == "access-adele")
+        #expect(try await store.session(id)?.accounts.first?.needsInteraction == "interaction_required")
+        // The response passed its checks.
+        let tokens = NewTokens.sample("checked", at: fixture.clock)
+        #expect(try await store.storeRefreshed(key, tokens: tokens, turn: kept))
+        #expect(try await store.refreshToken(of: key) == "refresh-checked")
+        // It comes after a new sign-in, or the account has signed out.
+        id = try await store.signIn("adele", cookie: id, at: fixture.clock)
+        #expect(try await store.keep("refresh-late", in: kept) == nil)
+        #expect(try await store.refreshToken(of: key) == "refresh-adele")
+        _ = try await store.removeAccount(key, keepAsPrevious: false)
+        await #expect(throws: StoreError.noSuchSession) { try await store.keep("refresh-late", in: kept) }
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.clustered)
+    func `the turn continues after its refresh token was kept`(_ backend: TestedBackend) async throws {
+        let servers = try await Servers(backend)
+        let store = servers.stores[0]
+        guard case .mine(let turn) = try await store.takeRefreshTurn(of: servers.account) else {
+            throw UnexpectedOutcome(name: "no turn")
+        }
+        let kept = try #require(try await store.keep("refresh-next", in: turn))
+        guard case .held = try await servers.take(1) else { throw UnexpectedOutcome(name: "not held") }
+        let prolonged = try #require(try await store.prolong(kept))
+        // Kept once more under a lease that was prolonged meanwhile, because no other refresh token is stored.
+        #expect(try await store.keep("refresh-back", in: kept) != nil)
+        await store.giveBack(prolonged)
+        guard case .mine(let next) = try await servers.stores[1].takeRefreshTurn(of: servers.account) else {
+            throw UnexpectedOutcome(name: "not given back")
+        }
+        #expect(next.refreshToken == "refresh-back")
         await servers.close()
     }
 

@@ -25,7 +25,6 @@ import Testing
         _ backend: TestedBackend
     ) async throws {
         try await Self.run(backend) { _, stores, id, session in
-            #expect(await stores[1].changedVersion(of: session.key) == nil)
             try await stores[0].markNeedsInteraction(session.key(of: session.accounts[0]), reason: "mfa")
             let known = try await stores[1].session(id)?.accounts.first
             #expect(known?.needsInteraction == nil, "trusted for a minute")
@@ -36,6 +35,25 @@ import Testing
             #expect(read?.needsInteraction == "mfa")
             // Then it has the version, and nothing is read again.
             #expect(stores[1].cachedSession(own).session?.accounts.first?.needsInteraction == "mfa")
+        }
+    }
+
+    @Test(arguments: TestedBackend.clustered)
+    func `a browser that has read a change at one server does not read the older session at another`(
+        _ backend: TestedBackend
+    ) async throws {
+        try await Self.run(backend) { fixture, stores, id, session in
+            try await stores[0].markNeedsInteraction(session.key(of: session.accounts[0]), reason: "mfa")
+            // A third server has not had the session in memory.
+            let third = try fixture.open(trust: .seconds(60))
+            #expect(try await third.session(id)?.accounts.first?.needsInteraction == "mfa")
+            #expect(third.isNews(session.key, for: id))
+            var own = id
+            own.version = try #require(await third.changedVersion(of: session.key))
+            #expect(!third.isNews(session.key, for: own))
+            #expect(try await stores[1].session(id)?.accounts.first?.needsInteraction == nil, "trusted for a minute")
+            #expect(try await stores[1].session(own)?.accounts.first?.needsInteraction == "mfa")
+            await third.close()
         }
     }
 

@@ -72,7 +72,7 @@ import Testing
 
         Row("reloaded with the id that the sign-in gave", .completed, .issued, "replayed"),
         Row("reloaded when the first answer was lost", .completed, .begun, "replayed"),
-        Row("repeated with another code", .completed, .issued, code: "other", "unknown"),
+        Row("repeated with another code", .completed, .issued, code: "other", "completed"),
         Row("repeated with another code and the old id", .completed, .begun, code: "other", "unknown"),
         Row("repeated without cookie", .completed, .none, "otherBrowser"),
         Row("repeated by another browser", .completed, .other, "otherBrowser"),
@@ -101,7 +101,10 @@ import Testing
 
         .newcomer("reloaded with the id that the sign-in gave", .completed, .issued, "replayed"),
         .newcomer("reloaded when the first answer was lost", .completed, .none, "replayed"),
-        .newcomer("repeated with another code after the sign-in", .completed, .issued, code: "other", "unknown"),
+        .newcomer("repeated with another code after the sign-in", .completed, .issued, code: "other", "completed"),
+        .newcomer("repeated with another code without a cookie", .completed, .none, code: "other", "unknown"),
+        .newcomer("repeated with another code by another browser", .completed, .other, code: "other", "unknown"),
+        .newcomer("repeated with another code after the sign-in failed", .failed, .begun, code: "other", "unknown"),
         .newcomer("repeated just within ten minutes", .completed, .none, after: 600, "replayed"),
         .newcomer("repeated after ten minutes", .completed, .issued, after: 601, "expired"),
         .newcomer("repeated after ten minutes without a cookie", .completed, .none, after: 601, "expired"),

@@ -110,6 +110,80 @@ import Testing
         await store.close()
     }
 
+    /// Replaces the key file as a person would: by another one of the same name.
+    private func replaceKeyFile(_ fixture: StoreFixture, by text: String) throws {
+        let new = URL(fileURLWithPath: fixture.keyPath + ".other")
+        try Data(text.utf8).write(to: new)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: new.path)
+        #expect(rename(new.path, fixture.keyPath) == 0)
+    }
+
+    private static func key(_ byte: UInt8) -> String { Data(repeating: byte, count: 32).base64EncodedString() }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `a key file that lacks a key in use is not adopted, and reported once, until a good one is back`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let reports = Shared<[String]>([])
+        let server = try fixture.open(
+            cacheBytes: 0,
+            onConcern: { concern, isOver in
+                reports.change { $0.append("\(concern.kind) \(isOver ? "over" : "begun")") }
+            })
+        let id = try await server.signIn("adele", at: fixture.clock)
+        let good = try String(contentsOfFile: fixture.keyPath, encoding: .utf8)
+        let key = server.sealer.ring.currentKeyID
+        var progress = await server.upkeepRound(UpkeepProgress(ring: server.sealer.ring))
+        #expect(server.keyProblem == nil)
+
+        try replaceKeyFile(fixture, by: Self.key(1))
+        for _ in 0..<3 {
+            progress = await server.upkeepRound(progress)
+            #expect(server.keyProblem?.contains("lacks the key \(key)") == true)
+            #expect(server.sealer.ring.keyIDs == [key])
+            #expect(try await server.session(id)?.accounts.count == 1)
+            let newcomer = try await server.signIn("megan", at: fixture.clock)
+            #expect(try await server.session(newcomer)?.accounts.count == 1)
+        }
+        #expect(try await server.keyUses().map(\.id) == [key], "nothing was sealed with the other key")
+        #expect(reports.value == ["keyFile begun"])
+
+        // Both keys together serve what is stored.
+        try replaceKeyFile(fixture, by: Self.key(1) + "\n" + good)
+        progress = await server.upkeepRound(progress)
+        #expect(server.keyProblem == nil)
+        #expect(server.sealer.ring.keyIDs.count == 2)
+        #expect(reports.value == ["keyFile begun", "keyFile over"])
+        #expect(try await server.session(id)?.accounts.count == 1)
+        await server.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `a key file without an older key is adopted when that key seals nothing any more`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let server = try fixture.open()
+        try await server.signIn("adele", at: fixture.clock)
+        let old = server.sealer.ring.currentKeyID
+        let rotated = try KeyRing.rotate(fileAt: fixture.keyPath)
+        _ = server.sealer.reloadIfChanged()
+        let newest = try String(contentsOfFile: fixture.keyPath, encoding: .utf8).split(separator: "\n")
+            .first { !$0.hasPrefix("#") }
+        try replaceKeyFile(fixture, by: String(try #require(newest)))
+        await server.followKeyFile()
+        #expect(server.sealer.ring.keyIDs == [rotated.currentKeyID, old], "the older key seals something")
+        #expect(server.keyProblem?.contains("lacks the key \(old)") == true)
+
+        #expect(try await server.reseal() == 3)
+        try replaceKeyFile(fixture, by: String(try #require(newest)))
+        await server.followKeyFile()
+        #expect(server.sealer.ring.keyIDs == [rotated.currentKeyID])
+        #expect(server.keyProblem == nil)
+        await server.close()
+    }
+
     @Test(arguments: TestedBackend.allCases) func `keys of the environment have to be retired there`(
         _ backend: TestedBackend
     ) async throws {

@@ -60,7 +60,7 @@ extension MemoryContents.State {
     mutating func replace(_ value: ResealedValue) -> Bool {
         guard sealedValues.contains(where: { $0.place == value.place && $0.sealed == value.old }) else { return false }
         switch value.place {
-        case .signIn, .postedAnswer: break
+        case .signIn, .postedAnswer, .note: break
         case .claims(let key): try? change(key) { $0.row.claims = value.new }
         case .refreshToken(let key): try? change(key) { $0.refreshToken = value.new }
         case .idToken(let key): try? change(key) { $0.idToken = value.new }

@@ -13,6 +13,7 @@ package final class MemoryContents: Sendable {
         var processes: [ServerProcess.ID: (process: ServerProcess, until: Int64)] = [:]
         var notes: [SessionNoteRow] = []
         var answers: [SHA256Hash: PostedAnswer] = [:]
+        var checkRounds: [String: StoredCheckRound] = [:]
         /// The reason for which no store may use the contents any more.
         var refusal: StoreError?
         /// The last number that was used for a session's key or an attempt's order.

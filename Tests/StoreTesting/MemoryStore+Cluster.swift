@@ -32,6 +32,7 @@ extension MemoryStore {
                     stored.refresh = stored.refresh.taken(by: process, for: duration, now: now)
                     answer = .taken(RefreshLease(account: account, fence: stored.refresh.fence, spent: seen))
                 case .held(let remaining):
+                    stored.refresh = stored.refresh.broughtBack(now: now) ?? stored.refresh
                     answer = .held(
                         by: stored.refresh.holder, remaining: .milliseconds(remaining), version: version)
                 case .tooEarly(let wait): answer = .tooEarly(.milliseconds(wait))
@@ -79,7 +80,8 @@ extension MemoryStore {
     package func livingProcesses() async throws(StoreError) -> [ServerProcess] {
         let now = time
         return try read { state in
-            state.processes.values.filter { $0.until > now }.map(\.process).sorted { $0.id < $1.id }
+            state.processes.values.filter { $0.until > now && $0.until - now <= SignInRules.longestHold }.map(\.process)
+                .sorted { $0.id < $1.id }
         }
     }
 }

@@ -28,9 +28,9 @@ extension MemoryStore {
     {
         try write { state in
             let found = state.notes(of: trip.session).filter {
-                $0.note.app == trip.note.app && $0.id > since && $0.note.kind != .record
+                $0.app == trip.app && $0.id > since && $0.kind != .record
             }
-            let oldest = SignInRules.oldestTrip(among: found.map { ($0.id, $0.note.kind) }, most: most)
+            let oldest = SignInRules.oldestTrip(among: found.map { ($0.id, $0.kind) }, most: most)
             if oldest == nil { state.notes.append(trip) }
             return oldest
         }

@@ -179,6 +179,20 @@ package final class MemoryStore: ClusteredStoreBackend {
         }
     }
 
+    package func replaceRefreshToken(of account: AccountKey, with refreshToken: Data, under lease: RefreshLease)
+        async throws(StoreError) -> Bool
+    {
+        try write { (state) throws(StoreError) in
+            var isReplaced = false
+            try state.change(account) { stored in
+                isReplaced = SignInRules.mayStore(
+                    under: lease, fence: stored.refresh.fence, refreshToken: stored.refreshToken)
+                if isReplaced { stored.refreshToken = refreshToken }
+            }
+            return isReplaced
+        }
+    }
+
     package func markNeedsInteraction(
         _ account: AccountKey, reason: String, claims: String?, ifRefreshTokenIs refreshToken: Data?
     ) async throws(StoreError) -> Bool {
@@ -270,6 +284,14 @@ package final class MemoryStore: ClusteredStoreBackend {
             SessionStore.Counts(
                 sessions: state.sessions.count, signedIn: state.sessions.values.count { !$0.accounts.isEmpty })
         }
+    }
+
+    package func checkRounds() async throws(StoreError) -> [StoredCheckRound] {
+        try read { Array($0.checkRounds.values) }
+    }
+
+    package func keep(_ round: StoredCheckRound) async throws(StoreError) {
+        try write { $0.checkRounds[round.app] = round }
     }
 
     // MARK: Upkeep

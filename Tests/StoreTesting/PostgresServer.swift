@@ -19,6 +19,8 @@ package final class PostgresServer: Sendable {
 
     /// The server, which is started at its first use.
     package static let shared = Result { try PostgresServer() }
+    /// Another server, with nothing of the first.
+    package static let second = Result { try PostgresServer() }
 
     package let folder: String
     /// The TCP port on which it listens with TLS, beside its Unix socket.
@@ -121,7 +123,9 @@ package final class ChildProcess: Sendable {
     package init(_ script: String, folder: String, endedBy signal: String = "INT") throws {
         input = Pipe()
         let process = Process()
-        let command = script + "\npid=$!\ncat >/dev/null\nkill -\(signal) $pid\nwait $pid\ncd /\nrm -rf \(folder)"
+        // The folder goes also where the program fails.
+        let command =
+            "trap 'cd /; rm -rf \(folder)' EXIT\n\(script)\npid=$!\ncat >/dev/null\nkill -\(signal) $pid\nwait $pid"
         let isRoot = getuid() == 0
         process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : "/bin/sh")
         process.arguments =

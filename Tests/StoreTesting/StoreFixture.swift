@@ -5,6 +5,7 @@ package import PostgresStore
 import SQLiteStore
 public import SessionStore
 import Synchronization
+import TestSupport
 
 /// A clock that stands still until a test moves it.
 package final class StoreClock: Sendable {
@@ -14,11 +15,11 @@ package final class StoreClock: Sendable {
     /// The current time.
     package var now: Date { time.withLock { $0 } }
     package func advance(by duration: Duration) {
-        time.withLock { $0 += Double(duration.components.seconds) }
+        time.withLock { $0 += duration / .seconds(1) }
     }
     /// Sets the error of the machine's clock: it is ahead by `duration`.
     package func setWrong(by duration: Duration) {
-        error.withLock { $0 = Double(duration.components.seconds) }
+        error.withLock { $0 = duration / .seconds(1) }
     }
     /// The machine's clocks, and the clock of a database, which is right.
     package var clocks: Clocks {
@@ -74,7 +75,7 @@ package final class StoreFixture: Sendable {
 
     package init(_ backend: TestedBackend = .sqlite) throws {
         self.backend = backend
-        folder = FileManager.default.temporaryDirectory.path + "/companion-store-\(UUID().uuidString)"
+        folder = TemporaryFolder.ofProcess.path + "/companion-store-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         postgres = try Self.newPlace(backend)
     }
@@ -91,7 +92,7 @@ package final class StoreFixture: Sendable {
     }
 
     deinit {
-        try? FileManager.default.removeItem(atPath: folder)
+        TemporaryFolder.remove(URL(fileURLWithPath: folder))
     }
 
     /// Opens a store, without background work unless a test needs it: tests call its steps themselves.
@@ -100,15 +101,17 @@ package final class StoreFixture: Sendable {
     ///   is.
     package func open(
         idle: Duration = .seconds(3600), maxAge: Duration = .seconds(12 * 3600), cacheBytes: Int = 16 << 20,
-        keyRing: KeyRing? = nil, freeBytes: Int = 0, trust: Duration? = nil,
+        keyRing: KeyRing? = nil, freeBytes: Int = 0, trust: Duration? = nil, isServer: Bool = false,
         backgroundWork: Bool = false, hasStoppedClock: Bool = false, clocks: Clocks? = nil,
-        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
+        onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)? = nil
     ) throws -> SessionStore {
         let clock = clock
         let opened = ContinuousClock.now
         let now: @Sendable () -> ContinuousClock.Instant = { hasStoppedClock ? opened : .now }
         var configuration = SessionStore.Configuration(idle: idle, maxAge: maxAge, cacheBytes: cacheBytes)
         configuration.freeBytes = freeBytes
+        configuration.onConcern = onConcern
         let ring = try keyRing ?? .load(orCreateAt: keyPath)
         let note: @Sendable (StoreOperation) -> Void = { [weak self] operation in
             if operation.kind == .write { self?.writeCount.withLock { $0 += 1 } }
@@ -116,7 +119,8 @@ package final class StoreFixture: Sendable {
         }
         let place: any StoreBackend =
             switch backend {
-            case .sqlite: try SQLiteStore(path: path, keyRing: ring, now: now, onOperation: note)
+            case .sqlite:
+                try SQLiteStore(path: path, keyRing: ring, isServer: isServer, now: now, onOperation: note)
             case .memory: try MemoryStore(contents, keyRing: ring, trust: trust, onOperation: note)
             case .postgres, .encryptedPostgres, .pooledPostgres:
                 try postgresStore(keyRing: ring, trust: trust, onOperation: note)
@@ -286,6 +290,7 @@ extension ConsumedAttempt {
         case .otherBrowser: "otherBrowser"
         case .expired: "expired"
         case .unknown: "unknown"
+        case .completed: "completed"
         }
     }
 }

@@ -1,4 +1,4 @@
-import CTLS
+import COpenSSL
 import Foundation
 import Synchronization
 import Testing

@@ -1,8 +1,10 @@
-"""forward.py ADDRESS PORT COUNT: forwards the ports from PORT on of the loopback address to the same ports of ADDRESS."""
+"""forward.py ADDRESS PORT COUNT [AT]: forwards the ports from PORT on of the address AT, which is of loopback unless it is given, to the
+same ports of ADDRESS."""
 import asyncio
 import sys
 
 address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+at = sys.argv[4] if len(sys.argv) > 4 else "127.0.0.1"
 
 
 async def pump(reader, writer):
@@ -24,7 +26,7 @@ def forward(port):
         await asyncio.gather(pump(reader, into), pump(other, writer))
         into.close()
         writer.close()
-    return asyncio.start_server(serve, "127.0.0.1", port)
+    return asyncio.start_server(serve, at, port)
 
 
 async def main():

@@ -74,7 +74,7 @@ def configuration(file, way, *pairs):
 
 
 def each(upstreams, line):
-    """What takes the place of the only companion's line: one for each, of its number and its port."""
+    """The lines in place of the only companion's: one for each, of its number and its port."""
     return lambda found: "".join(line(found[0], number, port) for number, port in enumerate(upstreams))
 
 

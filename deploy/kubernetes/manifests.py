@@ -1,4 +1,4 @@
-"""What deploy/kubernetes/test looks at."""
+"""The checks of deploy/kubernetes/test."""
 import pathlib
 import re
 
@@ -44,7 +44,7 @@ def pod():
 def labels():
     own = pod()["metadata"]["labels"]
     selectors = [the("Deployment")["spec"]["selector"]["matchLabels"], the("PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
-                 the("Service")["spec"]["selector"]] + [
+                 the("Service")["spec"]["selector"], the("NetworkPolicy")["spec"]["podSelector"]["matchLabels"]] + [
         constraint["labelSelector"]["matchLabels"] for constraint in pod()["spec"]["topologySpreadConstraints"]]
     for selector in selectors:
         assert selector and selector.items() <= own.items(), selector
@@ -69,6 +69,19 @@ def references():
     for source in container["envFrom"]:
         for kind, name in (("ConfigMap", source.get("configMapRef")), ("Secret", source.get("secretRef"))):
             assert not name or the(kind)["metadata"]["name"] == name["name"], name
+
+
+def network():
+    """The pods take connections at their ports alone, and each port from a namespace of its own."""
+    (container,) = pod()["spec"]["containers"]
+    policy = the("NetworkPolicy")["spec"]
+    assert policy["policyTypes"] == ["Ingress"]
+    callers = {}
+    for rule in policy["ingress"]:
+        (caller,), (port,) = rule["from"], rule["ports"]
+        callers[port["port"]] = caller["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
+    assert callers.keys() == {port["name"] for port in container["ports"]}, callers
+    assert len(set(callers.values())) == len(callers), "the pages and the metrics have the same callers"
 
 
 def no_root():
@@ -97,9 +110,9 @@ def times():
 
 
 def settings():
-    """Each variable is a setting's, as the README's table has them."""
-    readme = (ROOT / "README.md").read_text()
-    keys = {key.replace(".", "_").upper() for key in re.findall(r"^\| `([a-z_.]+)` \|", readme, re.M)}
+    """Each variable is a setting's, as the guide's tables have them."""
+    guide = (ROOT / "deploy/guides/configuration.md").read_text()
+    keys = {key.replace(".", "_").upper() for key in re.findall(r"^\| `([a-z_.]+)` \|", guide, re.MULTILINE)}
     for name in the("ConfigMap")["data"] | the("Secret")["stringData"]:
         plain = name.removeprefix("COMPANION_").removeprefix("APPS_IOS_")
         assert plain == "APPS" or plain in keys, f"{name} is no setting"
@@ -115,6 +128,7 @@ def main():
         ("the schemas would notice a mistake", schemas_are_strict),
         ("every selector finds the pods", labels),
         ("names and ports fit each other", references),
+        ("only the ingress controller and Prometheus reach the pods, each at its port", network),
         ("nothing runs as root, or with more than it needs", no_root),
         ("a pod is taken out before it stops, and has the time to finish", times),
         ("every variable is a setting, and what is secret is in the Secret", settings),

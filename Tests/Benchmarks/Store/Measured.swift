@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import Synchronization
 
-/// How often something was done, how long that took, and what it took of the processors.
+/// The number of times that something was done, the time that it took, and its share of the processors.
 struct Measured {
     let count: Int
     let seconds: Double
@@ -49,7 +49,7 @@ struct Measured {
         func countOne() { done.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    /// What all threads of this process have taken, in both modes.
+    /// The time that all threads of this process have taken, in both modes.
     private static func processorSeconds() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

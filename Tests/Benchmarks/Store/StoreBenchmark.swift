@@ -132,7 +132,7 @@ struct Place {
     }
 }
 
-/// Why nothing could be measured.
+/// The reason why nothing could be measured.
 struct Failure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -32,7 +32,7 @@ def build(product):
 class Bench:
     """Use it in `with`: it stops what it has started."""
 
-    # What runs `companion serve`, as valgrind, and what it runs instead of the binary.
+    # A launcher of `companion serve`, as valgrind, and what it runs instead of the binary.
     launcher, served = (), None
 
     def __init__(self, options, folder):
@@ -99,7 +99,7 @@ class Bench:
         path.write_text(json.dumps({
             "listen": f"127.0.0.1:{port}", "public_url": f"http://localhost:{port}", "public": str(ROOT / "Public"),
             "database": str(folder / "companion.sqlite"), "log_level": "error", "limits": limits,
-            "session": {"idle_minutes": 500_000, "max_hours": 8_000},
+            "session": {"idle_minutes": 480_000, "max_hours": 8_000},
             "apps": {"ios": {
                 "page": "ios", "client_id": CLIENT_ID, "authority": f"{self.authority}/common",
                 "api": f"http://127.0.0.1:{self.upstream.port}{peers.API}"}},
@@ -191,7 +191,7 @@ class Bench:
     # Stores
 
     def store(self, *arguments):
-        """What the program for the store has measured."""
+        """The measurements of the program for the store."""
         done = subprocess.run([self.store_binary, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
         if done.returncode:
             raise RuntimeError(f"StoreBenchmark {arguments[0]} failed")
@@ -246,7 +246,7 @@ class Bench:
 
     @functools.cache
     def moved(self, count):
-        """So many sessions, the same ones as in SQLite: the database's address, and the folder of its store."""
+        """`count` sessions, the same ones as in SQLite: the database's address, and the folder of its store."""
         source, address = self.sessions(count), self.new_database(f"sessions-{count}")
         folder = self.postgresql_folder(address, f"postgresql-{count}")
         for name in ("cookies", "companion.key"):

@@ -14,14 +14,14 @@ def sign_in(url):
     opener.addheaders = [("Accept", "text/html")]
     page = opener.open(url)
     for fields in ({"username": "adele@contoso.example"}, {"password": "demo"}, {"consent": "accept"}):
-        form = re.search(r'<form method="post" action="([^"]*)"(.*?)</form>', page.read().decode(), re.S)
+        form = re.search(r'<form method="post" action="([^"]*)"(.*?)</form>', page.read().decode(), re.DOTALL)
         if not form:
             break  # It remembers the consent.
         hidden = {name: html.unescape(value)
                   for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form[2])}
         target = urllib.parse.urljoin(page.url, html.unescape(form[1]))
         page = opener.open(target, urllib.parse.urlencode({**hidden, **fields}).encode())
-    ours = [cookie for cookie in jar if cookie.name in ("companion", "mod_auth_openidc_session")]
+    ours = [cookie for cookie in jar if re.fullmatch(r"companion-\d+|__Host-companion|mod_auth_openidc_session", cookie.name)]
     if not ours:
         raise RuntimeError(f"the sign-in at {url} ended at {page.url} without a session")
     return "; ".join(f"{cookie.name}={cookie.value}" for cookie in ours)
@@ -35,7 +35,7 @@ class Visitor:
         self.port, self.kept = port, {}
 
     def visit(self, path):
-        """How many requests the visit took, and how many bytes its responses had, heads included."""
+        """The number of the visit's requests, and of its responses' bytes, heads included."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         seen, waiting, requests, received = {path}, [path], 0, 0
         while waiting:
@@ -78,7 +78,7 @@ class Visitor:
             loaded = [link for link in links if re.search(r'rel="[^"]*(stylesheet|icon|preload|manifest)', link)]
             return sources + re.findall(r'href="([^"]+)"', " ".join(loaded))
         if path.endswith(".js"):
-            return re.findall(r"""^\s*(?:import|export)\b[^;'"(]*["']([^"']+)["']""", content, re.M)
+            return re.findall(r"""^\s*(?:import|export)\b[^;'"(]*["']([^"']+)["']""", content, re.MULTILINE)
         if path.endswith(".css"):
             return re.findall(r"""url\(["']?([^"')]+)["']?\)""", content)
         return []

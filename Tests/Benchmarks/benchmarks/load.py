@@ -1,4 +1,4 @@
-"""What loads the servers: wrk, slow clients, a flood."""
+"""The loads of the servers: wrk, slow clients, a flood."""
 import os
 import re
 import selectors
@@ -14,7 +14,7 @@ UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1, "m": 60}
 RANDOM_COOKIES = """
 local cookies = {}
 function init(arguments)
-  for line in io.lines(os.getenv("COOKIES")) do cookies[#cookies + 1] = "companion=" .. line end
+  for line in io.lines(os.getenv("COOKIES")) do cookies[#cookies + 1] = os.getenv("COOKIE") .. "=" .. line end
   math.randomseed(os.time() + tonumber(tostring({}):match("0x(%x+)"), 16) % 1000003)
 end
 function request()
@@ -44,7 +44,7 @@ class Target:
         before = self.server.processor_seconds()
         output = subprocess.run(
             self.command(connections, seconds), check=True, capture_output=True, text=True,
-            env=os.environ | ({"COOKIES": str(self.cookies)} if self.cookies else {})).stdout
+            env=os.environ | ({"COOKIES": str(self.cookies), "COOKIE": f"companion-{self.server.port}"} if self.cookies else {})).stdout
         used = self.server.processor_seconds() - before
         problem = re.search(r"(Socket errors|Non-2xx).*", output)
         if problem:
@@ -74,7 +74,7 @@ class Handshakes:
         count = rate = 0
         for process in running:
             output = process.communicate()[0]
-            # What it does before the first reused one comes first.
+            # Its work before the first reused one comes first.
             found = re.findall(r"(\d+) connections in (\d+) real seconds, (\d+) bytes", output)
             if process.returncode or not found or int(found[-1][2]) == 0:
                 raise RuntimeError(f"openssl s_time failed at {self.server.name}: {output[-500:]}")
@@ -103,7 +103,7 @@ def median_ratio(mine, others, index=0):
 
 
 def slow_clients(port, path, count, ready, end):
-    """So many clients, each of which takes eight seconds to send a request's head, again and again. A process of its own."""
+    """`count` clients, each of which takes eight seconds to send a request's head, again and again. A process of its own."""
     request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a slow client\r\n\r\n".encode()
     step = len(request) // 4 + 1
     chunks = [request[start:start + step] for start in range(0, len(request), step)]
@@ -117,7 +117,7 @@ def slow_clients(port, path, count, ready, end):
     ready.set()
     start, sent = time.monotonic(), 0
     while not end.is_set():
-        # So many chunks should have been sent by now, one for each client in turn.
+        # This number of chunks should have been sent by now, one for each client in turn.
         due = int((time.monotonic() - start) * count / pause)
         for number in range(sent, due):
             try:

@@ -14,7 +14,7 @@ ME = json.dumps({
     "userPrincipalName": "adele@contoso.example", "id": "87d349ed-44d7-43e1-9a83-5f2406dee5bd"})
 API = "/v1.0/me"
 
-# What each server writes itself.
+# Each server writes these itself.
 OWN_FIELDS = {"content-length", "content-type", "date", "connection", "etag", "last-modified", "accept-ranges", "server",
               "transfer-encoding", "keep-alive"}
 

@@ -60,7 +60,7 @@ def one_session(bench):
 
     def target(kind, name, **settings):
         server = bench.serve(name, free_ports(), **settings)
-        return kind(server, "/api/ios/account", [f"Cookie: companion={cookie}"])
+        return kind(server, "/api/ios/account", [f"Cookie: companion-{server.port}={cookie}"])
 
     theirs = target(Target, "sqlite-one-session", database=str(source / "companion.sqlite"))
     common = {"database": address, "encryption_key_file": str(folder / "companion.key")}

@@ -10,7 +10,7 @@ from .servers import Missing, need
 
 PATHS = {"page": "/ios", "account": "/api/ios/account", "me": "/api/ios/me"}
 
-# What symbols have in common that no library has; the first that fits.
+# Symbols have these in common where no library has them; the first that fits counts.
 KINDS = {
     "reference counting": r"swift_(?:nonatomic_)?(?:retain|release)|RefCount|bridgeObject(?:Retain|Release)",
     "generic metadata, witnesses, casts":
@@ -45,7 +45,7 @@ def store_command(bench, options):
 
 
 def target_of(bench, options, launcher=(), binary=None):
-    """What is asked for; the server is run by `launcher`."""
+    """Measures what is asked for; the server is run by `launcher`."""
     bench.launcher, bench.served = launcher, binary
     return bench.many(options.sessions) if options.row == "uncached" else bench.ours(PATHS[options.row])
 

@@ -20,7 +20,7 @@ class Result:
     ratio: float | None = None
     cpu_us: float | None = None
     peer_cpu_us: float | None = None
-    # What `ratio` should be, or `ours` where `goal_of` says so; at least, or at most.
+    # The aim for `ratio`, or for `ours` where `goal_of` says so; at least, or at most.
     goal: float | None = None
     goal_of: str = "ratio"
     at_most: bool = False
@@ -53,7 +53,7 @@ class Result:
 
 
 def number(value, unit="/s"):
-    """What is a second's needs no unit in the table."""
+    """A number for each second needs no unit in the table."""
     if value is None:
         return ""
     digits = 0 if value >= 1000 or float(value).is_integer() else 1 if unit else 2

@@ -268,7 +268,7 @@ def idle_bytes(server, path, count):
             received += connection.recv(65536)
 
     try:
-        # What the first connections make the server set aside for all is not theirs.
+        # The first connections make the server set memory aside for all, which is not theirs.
         for _ in range(100):
             open_one()
         before = server.resident_bytes("RssAnon")

@@ -77,7 +77,7 @@ def family(pid):
 
 
 def processor_seconds(pid):
-    """What a process and all its descendants have taken, in both modes, those that have ended included."""
+    """The time that a process and all its descendants have taken, in both modes, those that have ended included."""
     total = 0
     for number in family(pid):
         with contextlib.suppress(OSError):

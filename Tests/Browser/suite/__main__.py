@@ -12,7 +12,7 @@ import traceback
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
 from tally import Tally
 
-from . import below_a_path, bench, cases, clients, columns, device, failures, journeys, kinds, kiosk, languages, learner, looks, missions, native, paste, portal, projects, setup, swift_lines, tutorials
+from . import below_a_path, bench, blocked, cases, clients, columns, device, failures, journeys, kinds, kiosk, languages, learner, looks, missions, native, paste, portal, projects, setup, swift_lines, tutorials
 from .browser import Browser
 from .server import Server, newest_binary
 
@@ -38,7 +38,7 @@ def main():
         screenshots.mkdir(parents=True, exist_ok=True)
 
     modules = (
-        journeys, tutorials, columns, swift_lines, projects, kinds, kiosk, learner, portal, below_a_path, failures, looks, languages, native, setup, paste, clients, missions, device, bench, cases)
+        journeys, tutorials, columns, swift_lines, projects, kinds, kiosk, learner, portal, below_a_path, failures, looks, languages, native, setup, paste, clients, missions, device, bench, cases, blocked)
     part, parts = map(int, options.part.split("/"))
     tests = [test for module in modules[part - 1::parts] for test in module.tests if not options.only or any(text in test.sentence for text in options.only)]
     tally = Tally()

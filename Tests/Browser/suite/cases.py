@@ -2,11 +2,13 @@
 
 import json
 import re
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE
+from .columns import code, lit, place_of
+from .native import begin, paste
 from .portal import choose, open_portal, sign_in, tab, through_the_provider
 from .registry import registry
 from .server import CLIENT_ID
@@ -26,74 +28,108 @@ def changed(**more):
     return GOOD | more
 
 
-def step(**more):
-    return changed(steps=[GOOD["steps"][0] | more])
-
-
 HOSTILE = (
     ("no JSON", "hello", "not JSON"),
     ("another version", changed(case=2), "version 1"),
-    ("a list", "[]", "case"),
     ("more than 8 KB", changed(companion="1", claims={"sub": "s" * 9000}), "8 KB"),
-    ("one key more", changed(url="https://evil.example"), "case.url"),
-    ("one key less", {name: value for name, value in GOOD.items() if name != "claims"}, "case.claims"),
-    ("a version that is markup", changed(companion="<img src=x>"), "companion"),
-    ("another kind", changed(kind="saml"), "kind"),
-    ("another prompt", changed(settings=GOOD["settings"] | {"prompt": "always"}), "settings.prompt"),
-    ("a scope with an address", changed(settings=GOOD["settings"] | {"scopes": ["https://evil.example/read"]}), "settings.scopes"),
-    ("a scope with a name", changed(settings=GOOD["settings"] | {"scopes": ["api://contoso/read"]}), "settings.scopes"),
-    ("given things that there are not", changed(settings=GOOD["settings"] | {"given": ["password"]}), "settings.given"),
     ("a setting more", changed(settings=GOOD["settings"] | {"tenant": "contoso"}), "settings.tenant"),
-    ("an outcome that is a sentence", changed(outcome={"code": "It failed"}), "outcome.code"),
-    ("a number of another form", changed(outcome={"code": "cancelled", "number": "12"}), "outcome.number"),
-    ("a step that there is not", step(step="pay"), "steps.0.step"),
-    ("a step with an address", step(endpoint="https://evil.example"), "steps.0.endpoint"),
-    ("a status that is a text", step(status="200"), "steps.0.status"),
-    ("a time below zero", step(ms=-1), "steps.0.ms"),
-    ("a fraction of a millisecond", step(ms=1.5), "steps.0.ms"),
-    ("21 steps", changed(steps=GOOD["steps"][:1] * 21), "steps"),
-    ("a claim's value", changed(claims={"sub": "Adele"}), "claims"),
-    ("a claim with a name of its own", changed(claims={"employee": "string"}), "claims"),
-    ("a replay that there is not", changed(replay={"kind": "delete"}), "replay.kind"),
-    ("a replay with an address", changed(replay={"kind": "cancelled", "url": "https://evil.example"}), "replay.url"),
-    ("a prototype", json.dumps(GOOD)[:-1] + ', "__proto__": {"x": 1}}', "__proto__"),
 )
 
 
-def paste(browser, value):
+def show(browser, value):
+    """As somebody's link opens it."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    browser.driver.execute_script("const f = document.getElementById('paste'); f.value = arguments[0]; f.dispatchEvent(new Event('input'));", text)
+    browser.open("/native")
+    browser.open("/native/case#case=" + quote(text, safe=""))
     return browser.one("#found")
 
 
 @test("nothing but a case is taken for one, and the sentence names the place that is wrong")
 def hostile(browser):
-    browser.open("/native/case")
     for row, value, place in HOSTILE:
-        found = paste(browser, value)
+        found = show(browser, value)
         browser.wait(row, lambda: place in found.text)
-        assert not browser.all(".scrubber"), row
-    found = paste(browser, GOOD)
+        assert not browser.all(".stage")[0].is_displayed(), row
+    found = show(browser, GOOD)
     browser.wait("the case", lambda: "somebody's recording" in found.text)
 
 
-@test("arrow keys go through the steps, beginning with the one that failed, at every width")
-def scrub(browser):
+@test("without a case its page leads to the paste box, which opens one and names what is wrong with another")
+def pasted(browser):
     browser.open("/native/case")
-    found = paste(browser, GOOD)
-    browser.wait("the step that failed", lambda: "Step 3 of 3" in found.text and "AADSTS65001" in found.text)
-    assert "grant_type=authorization_code" in found.text and "HTTP 400" in found.text and "claim1 array" in found.text, found.text
-    steps = browser.one(".scrubber")
-    steps.send_keys(Keys.ARROW_LEFT)
-    browser.wait("the second", lambda: "Step 2 of 3" in found.text)
-    steps.send_keys(Keys.HOME)
-    browser.wait("the first", lambda: "Step 1 of 3" in found.text and "response_type=code" in found.text)
-    steps.send_keys(Keys.END, Keys.ARROW_RIGHT)
-    browser.wait("the last", lambda: "Step 3 of 3" in found.text)
-    browser.shoot("case")
+    browser.expect_page("/paste")
+    begin(browser)
+    paste(browser, json.dumps(changed(settings=GOOD["settings"] | {"tenant": "contoso"})))
+    browser.wait("the place", lambda: "settings.tenant" in browser.one("#found").text)
+    paste(browser, json.dumps(GOOD))
+    browser.press("Open as a case")
+    browser.wait("the case", lambda: "somebody's recording" in browser.one("#found").text)
+
+
+@test("a case is a tutorial's page without its screen: the step that failed is open, beside the Swift whose lines it lights; arrow keys go on from it, at every width")
+def scrub(browser):
+    found = show(browser, GOOD)
+    browser.wait("the step that failed", lambda: place_of(browser) == "Step 3 of 3" and "AADSTS65001" in found.text)
+    step = browser.one("#timeline .step.now").text
+    for part in ("grant_type=authorization_code", "400", "failed: consent_required", "41 ms", "were not granted"):
+        assert part in step, step
+    lit(browser, "Could not acquire token")
+    code(browser, "parameters.promptType = .login", 'extraScopesToConsent = ["User.Read", "api://…/scope1"]')
+    browser.wait("the drawing", lambda: browser.all("#wire-msal.lit.bad"))
+    assert not browser.all(".screen, #accounts, #call-graph"), "there is an app to press"
+    boxes = [browser.one(selector).rect for selector in ("main", "#timeline", "#code")]
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[2]["y"] and boxes[1]["x"] + boxes[1]["width"] <= boxes[2]["x"], boxes
+    browser.keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    browser.wait("the first", lambda: place_of(browser) == "Step 1 of 3" and "response_type=code" in browser.one("#timeline .step.now").text)
+    browser.press("What each parameter means")
+    browser.wait("their meaning", lambda: "PKCE" in browser.one("#timeline .parameters[open]").text)
+    browser.keys(Keys.ARROW_LEFT)
+    assert place_of(browser) == "Step 1 of 3"
     browser.expect_accessible("case")
-    browser.size(360, 740)
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        browser.size(width, height)
+        browser.settled()
+        browser.shoot(f"case {width}")
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"it scrolls sideways at {width}"
+    browser.one("#views [data-view=code]").click()
+    lit(browser, "self.acquireTokenInteractively(account: nil)")
     browser.expect_accessible("case on a phone")
+
+
+@test("a case of another kind has that chapter's code, and one without steps says so")
+def kinds(browser):
+    for kind, part in (("external", "api://Your_API_Client_ID"), ("b2c", "MSALB2CAuthority"), ("oidc", "MSALAADAuthority")):
+        show(browser, changed(kind=kind))
+        code(browser, part)
+    show(browser, changed(steps=[]))
+    browser.wait("the sentence", lambda: "The case has no steps." in browser.one("#timeline").text)
+
+
+def forget(browser):
+    """Makes the browser one that has never been here."""
+    browser.open("/")
+    browser.cdp("Network.clearBrowserCookies")
+    browser.driver.execute_script("sessionStorage.clear(); localStorage.clear()")
+
+
+REPLAYED = {
+    "case": 1, "companion": "1", "kind": "workforce", "settings": {"prompt": "select_account", "scopes": ["user.read"], "given": []},
+    "outcome": {"code": "admin_consent_required", "number": "AADSTS90094"},
+    "steps": [{"step": "authorize", "outcome": "ok", "to": "authorize", "ms": 19}, {"step": "callback", "outcome": "admin_consent_required", "ms": 1}],
+    "claims": {}, "replay": {"kind": "admin_consent"},
+}
+
+
+@test("a case of somebody else's, replayed in a browser that has never been here, opens the attempt that it made")
+def stranger(browser):
+    forget(browser)
+    browser.open("/native/case#case=" + quote(json.dumps(REPLAYED), safe=""))
+    browser.wait("the case", lambda: "AADSTS90094" in browser.one("#found").text)
+    browser.press("Replay in this demo")
+    browser.expect_page("/portal")
+    browser.wait("the attempt", lambda: browser.all("#attempts [open]") and "AADSTS90094" in browser.one("#attempts [open]").text)
+    assert "no more information" not in browser.one("main").text
+    browser.expect_text("#result-title", "Test portal")
 
 
 # By number: at the provider's page, and when the code is redeemed.
@@ -133,7 +169,7 @@ def own(browser):
     browser.server.control(reset=True)
     # In another browser the same step fails with the same number.
     for link, place, number in links:
-        browser.cdp("Network.clearBrowserCookies")
+        forget(browser)
         browser.open("/native")
         browser.driver.get(link)
         browser.wait("the case", lambda: f"AADSTS{number}" in browser.one("#found").text)
@@ -153,8 +189,36 @@ def succeeded(browser):
     browser.one("#attempts details summary").click()
     browser.press("Open as a case")
     browser.wait("the case", lambda: "/native/case#case=" in browser.driver.current_url)
-    found = browser.one("#found")
-    browser.wait("the case", lambda: "Step 1 of" in found.text)
-    browser.one(".scrubber").send_keys(Keys.END)
-    browser.wait("what is proved", lambda: "preferred_username string" in found.text)
-    assert ADELE not in browser.one("#paste").get_attribute("value")
+    browser.wait("the case", lambda: place_of(browser).startswith("Step 1 of"))
+    browser.keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    browser.wait("the tokens' step", lambda: browser.one("#timeline .step.now").get_attribute("data-step") == "redeemed")
+    browser.press("Claims of the ID token")
+    claims = browser.wait("what is proved", lambda: browser.one("#timeline .token tbody").text)
+    assert re.search(r"preferred_username\s+string\s+The username to show", claims), claims
+    assert ADELE not in browser.all("#json")[0].get_attribute("textContent")
+
+
+@test("a tutorial's sign-in is shared as a case, the one that failed too, which names nobody and leads back")
+def shared(browser):
+    browser.open("/ios")
+    browser.expect_log("Account signed out. Updating UX")
+    assert not browser.driver.find_element("id", "share").is_displayed(), "there is nothing to share"
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent("cancel")
+    browser.wait("the explanation", lambda: "MSALErrorUserCanceled" in browser.one("#problem").text)
+    browser.press("Share this story")
+    browser.wait("the step that failed", lambda: place_of(browser) == "Step 2 of 2")
+    browser.expect_text("#found dl div:nth-child(2) dd", "cancelled · AADSTS65004")
+    browser.driver.back()
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.answer_consent()
+    browser.expect_graph()
+    browser.wait("the story", lambda: re.fullmatch(r"Step (\d) of \1", place_of(browser)))
+    browser.press("Share this story")
+    browser.wait("the case", lambda: place_of(browser) == "Step 1 of 3")
+    text = unquote(browser.driver.current_url.split("#case=", 1)[1])
+    assert json.loads(text)["claims"]["preferred_username"] == "string" and "adele" not in text and "localhost" not in text, text
+    assert not browser.all("#share"), "a case is shared by its link"

@@ -61,7 +61,7 @@ def appears(browser):
     assert len(rows(browser)) == count, "the list goes on in the pause"
     browser.press("Continue")
     browser.wait("the list goes on", lambda: len(rows(browser)) > count)
-    browser.one("#live td a[href*='native/explain']").click()
+    browser.one("#live td a[href*='/paste#']").click()
     browser.wait("the companion explains the number", lambda: "AADSTS700016" in browser.one("#found h2.mono").text)
 
 

@@ -1,12 +1,17 @@
 """The application's page: the screen, what just happened, and the code in which the lines of a flow are lit, beside each other or one gesture away."""
 
+import itertools
 import json
+import re
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from .browser import ADELE
 from .languages import ask_for
+from .portal import MEGAN
 from .registry import registry
+from .server import Registrations
 
 tests, test = registry("columns")
 
@@ -40,7 +45,7 @@ def beside(browser):
             browser.open(f"/{page}")
             browser.one("#code .run")
             boxes = sorted(browser.driver.execute_script(BOXES).values())
-            assert all(a[1] <= b[0] for a, b in zip(boxes, boxes[1:])), f"{page} at {width}: {boxes}"
+            assert all(a[1] <= b[0] for a, b in itertools.pairwise(boxes)), f"{page} at {width}: {boxes}"
             assert boxes[0][0] >= 0 and boxes[-1][1] <= width, f"{page} at {width}: {boxes}"
             assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"{page} at {width} scrolls sideways"
 
@@ -62,13 +67,19 @@ def column(browser):
         top, bottom, high = browser.driver.execute_script(
             "const r = document.querySelector('.code').getBoundingClientRect(); return [r.top, r.bottom, document.documentElement.scrollHeight]")
         assert top < 60 and bottom > 820 and high <= 900, f"{page}: {top} to {bottom} of {high}"
-    # What opens in the story moves the code nowhere.
+    # A step that opens in the story moves the code nowhere.
     browser.open("/ios")
     browser.one("#code .run")
     before = browser.driver.execute_script(BOXES)["#code"]
-    browser.press("Try next")
+    browser.press("Things that go wrong")
     browser.wait("the missions", lambda: browser.all(".mission"))
     assert browser.driver.execute_script(BOXES)["#code"] == before and browser.driver.execute_script(ROWS) >= 40
+    # Nor does a long table in it make the page longer, with words for screen readers that are placed absolutely.
+    browser.sign_in()
+    browser.open("/ios")
+    browser.press("Claims of the ID token")
+    browser.wait("the claims", lambda: "preferred_username" in browser.one("#claims-box").text)
+    assert browser.driver.execute_script("return document.documentElement.scrollHeight") <= 900, "the page scrolls beside its columns"
 
 
 HANGING = """
@@ -104,7 +115,7 @@ def hanging(browser):
     assert over == [], over[:3]
     copied = browser.driver.execute_script(
         "const all = getSelection(); return ['.listing', '.json'].map((place) => { all.selectAllChildren(document.querySelector(place)); return all.toString(); })")
-    assert copied[0].startswith("import UIKit\nimport MSAL\n\nclass ViewController: UIViewController {\n    let kClientID"), copied[0][:120]
+    assert copied[0].startswith("import UIKit\n@preconcurrency import MSAL\n\nclass ViewController: UIViewController {\n    let kClientID"), copied[0][:120]
     assert "\u2060" not in copied[0] and json.loads(copied[1])["userPrincipalName"] == "adele@contoso.example", copied[1]
 
 
@@ -188,7 +199,7 @@ def phone(browser):
     browser.allow("/api/ios/me")
     browser.one("#views [data-view=app]").click()
     browser.press("Call Microsoft Graph API")
-    # What went wrong is explained without a press.
+    # The failure is explained without a press.
     browser.wait("the explanation", lambda: "HTTP 403" in browser.one("#problem").text)
     expect_views(browser, "app", "story")
 
@@ -231,7 +242,7 @@ def buttons(browser):
     browser.open("/ios")
     browser.one("#code .run")
     browser.press("Get device info")
-    lit(browser, "getDeviceInformation(with: nil)")
+    lit(browser, "getDeviceInformation(with: parameters)")
     browser.open("/external")
     browser.one("#code .run")
     browser.press("Acquire Token Silently")
@@ -242,7 +253,7 @@ def buttons(browser):
     lit(browser, "MSALSignoutParameters(webviewParameters: webViewParameters)")
 
 
-# What was lit at each step, as it came.
+# Records what was lit at each step, as it came.
 RECORD = """
 window.lights = [];
 document.addEventListener("companion-step", ({ detail }) => setTimeout(() =>
@@ -267,6 +278,48 @@ def arriving(browser):
     browser.expect_accessible("columns")
 
 
+def place_of(browser):
+    """The present step by its number, without its name, which is for screen readers."""
+    return browser.driver.execute_script("return document.querySelector('#timeline .way .place').firstChild.textContent")
+
+
+@test("the arrow keys and two buttons go through the steps, of one flow into the next, each open with its lines lit; they stop at the ends")
+def scrubber(browser):
+    browser.open("/ios")
+    browser.expect_log("Account signed out. Updating UX")
+    assert not any(each.is_displayed() for each in browser.all("#timeline .way")), "there is no step yet"
+    browser.sign_in()
+    browser.wait("the sign-in's steps", lambda: browser.all("#timeline .step.now[data-step=api]"))
+
+    def place():
+        return place_of(browser)
+
+    def shown():
+        return browser.driver.execute_script(
+            "return [...document.querySelectorAll('#timeline .step')].filter((each) => !each.querySelector('.step-request').hidden).map((each) => each.dataset.step)")
+    assert place() == "Step 4 of 4", place()
+    browser.keys(Keys.ARROW_LEFT)
+    browser.wait("the step before", lambda: (place(), shown()) == ("Step 3 of 4", ["redeemed"]))
+    lit(browser, "self.accessToken = result.accessToken")
+    browser.one("#timeline .way button:first-child").click()
+    browser.keys(Keys.ARROW_LEFT)
+    browser.wait("the first", lambda: (place(), shown()) == ("Step 1 of 4", ["authorize"]))
+    back = browser.one("#timeline .way button:first-child")
+    assert back.get_attribute("aria-disabled") == "true" and back.get_attribute("aria-label") == "Previous step"
+    browser.keys(Keys.ARROW_LEFT)
+    assert place() == "Step 1 of 4"
+    browser.expect_accessible("on the way")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the next flow", lambda: place() == "Step 2 of 2")
+    for want in ("Step 1 of 2", "Step 4 of 4", "Step 3 of 4"):
+        browser.one("#timeline .way button:first-child").click()
+        browser.wait(want, lambda want=want: place() == want)
+    # In a field they move the caret.
+    browser.press("Sign-in options")
+    browser.one("#option-login_hint").send_keys("a", Keys.ARROW_LEFT)
+    assert place() == "Step 3 of 4"
+
+
 @test("a step comes as soon as it has happened, and not only when the flow has ended")
 def as_it_happens(browser):
     browser.sign_in()
@@ -284,7 +337,7 @@ def requests(browser):
     browser.sign_in()
     browser.wait("the steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 4)
     steps = browser.all("#timeline .step")
-    # What arrives has arrived.
+    # Everything has arrived.
     browser.wait("the last", lambda: "now" in steps[3].get_attribute("class"))
     ActionChains(browser.driver).move_to_element(steps[0]).perform()
     lit(browser, "parameters.promptType = .selectAccount")
@@ -292,11 +345,100 @@ def requests(browser):
     sent = browser.wait("the request", lambda: browser.all("#timeline .request")[0].text)
     for part in ("GET /common/oauth2/v2.0/authorize?", "&prompt=select_account", "&code_challenge=…", "&state=…", "&scope=user.read"):
         assert part in sent, sent
+    assert re.search(r"client_id=[0-9a-f]{8}-", sent) and f"redirect_uri={browser.server.origin}/auth/" in sent, sent
+    browser.press("What each parameter means")
+    meanings = browser.wait("their meaning", lambda: [row.text for row in browser.all("#timeline .parameters[open] dd")])
+    assert len(meanings) == sent.count("=") and any("PKCE" in meaning for meaning in meanings), meanings
     browser.driver.execute_script("document.querySelectorAll('#timeline .step-name')[2].focus()")
     browser.keys(Keys.ENTER)
     browser.wait("the token's request", lambda: "grant_type=authorization_code" in browser.one("#timeline .step.now .request").text)
     assert len(browser.driver.find_elements("css selector", "#timeline .step-name[aria-expanded=true]")) == 3
     lit(browser, "self.updateCurrentAccount(account: result.account)")
+
+
+OWN_CLAIMS = "#timeline .step[data-step=redeemed] .token"
+
+
+def open_redeemed(browser):
+    """Goes from the last step back to the one that brought the tokens."""
+    browser.wait("the last step", lambda: re.fullmatch(r"Step (\d) of \1", place_of(browser)))
+    browser.keys(Keys.ARROW_LEFT)
+    browser.wait("the tokens' step", lambda: browser.one("#timeline .step.now").get_attribute("data-step") == "redeemed")
+
+
+@test("in the demo the step that brought the tokens shows the ID token's claims and their meaning when its flow is over, and keeps them nowhere")
+def decoded(browser):
+    browser.server.control(graph_delay_ms=4000)
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.wait("the tokens' step", lambda: browser.all("#timeline .step[data-step=redeemed]:not(.waiting)"))
+    assert not browser.all(OWN_CLAIMS), "the flow is not over"
+    browser.expect_graph()
+    open_redeemed(browser)
+    browser.one(OWN_CLAIMS + " summary").click()
+    rows = browser.wait("the claims", lambda: {row.find_element("css selector", "td").text: row.text for row in browser.all(OWN_CLAIMS + " tbody tr")})
+    assert ADELE in rows["preferred_username"] and "never use it as a key" in rows["preferred_username"], rows
+    assert "…" in rows["nonce"] and "The tenant in which" in rows["tid"], rows
+    browser.expect_accessible("the claims in a step")
+    kept = browser.driver.execute_script("return JSON.stringify([localStorage, sessionStorage, location.href, history.state])") + json.dumps(browser.log()[:-1])
+    assert "preferred_username" not in kept, kept
+    # The next flow leaves them open, and its step from the cache brings none.
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the cached token", lambda: browser.all("#timeline .step[data-step=cached]:not(.waiting)"))
+    assert browser.one("#call-graph").get_attribute("aria-busy") == "true", "the flow had ended"
+    assert len(browser.driver.find_elements("css selector", "#timeline .token")) == 1
+    browser.server.control(reset=True)
+    browser.wait("the next flow", lambda: place_of(browser) == "Step 2 of 2")
+    browser.wait("its end", lambda: not browser.one("#call-graph").get_attribute("aria-busy"))
+    browser.settled()
+    assert len(browser.driver.find_elements("css selector", "#timeline .token")) == 1
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    browser.wait("they are gone", lambda: not browser.driver.find_elements("css selector", "#timeline .token"))
+
+
+@test("claims in a step go when another tab has signed the account out, and belong to the account that is shown")
+def decoded_of(browser):
+    browser.sign_in()
+    first = browser.driver.current_window_handle
+    browser.one("#accounts summary").click()
+    browser.press("Add an account")
+    browser.choose_account(MEGAN)
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph(MEGAN)
+    open_redeemed(browser)
+    for name in (MEGAN, ADELE):
+        if name == ADELE:
+            browser.one("#accounts summary").click()
+            browser.click("Adele", lambda: next(each for each in browser.all("#accounts .pick") if ADELE in each.text))
+            browser.expect_username(ADELE)
+        browser.wait("claims in a single step", lambda: [each.get_attribute("class") for each in browser.all(".flow:has(.token)")] == ["flow"])
+        flow = browser.all("#timeline .flow").index(browser.one("#timeline .flow:has(.token)"))
+        assert flow == (0 if name == MEGAN else 1), f"{name}: {flow}"
+    browser.driver.switch_to.new_window("tab")
+    browser.open("/ios")
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    browser.driver.close()
+    browser.driver.switch_to.window(first)
+    browser.wait("they are gone", lambda: not browser.driver.find_elements("css selector", "#timeline .token"))
+
+
+@test("on a shared device, on a team's server and where tokens are hidden no step shows claims")
+def not_decoded(browser):
+    for server, app in ((browser.server.sibling("shared-claims", COMPANION_DEVICE_MODE="shared"), "ios"),
+                        (browser.server.sibling("hidden-claims", COMPANION_TOKEN_DISPLAY="hidden"), "ios"),
+                        (Registrations(browser.server, 2), "expenses-ios-test")):
+        with browser.visiting(server):
+            browser.sign_in(app)
+            open_redeemed(browser)
+            browser.settled()
+            asked = browser.driver.execute_script("return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/tokens')).length")
+            assert asked == 0 and not browser.driver.find_elements("css selector", "#timeline .token"), server.settings
 
 
 @test("the code follows what was chosen, before the sign-in and in the steps of each attempt")
@@ -390,7 +532,7 @@ def copied(browser):
     browser.press("Copy the code")
     browser.wait("the button says so", lambda: browser.one("#copy-code").text == "Copied")
     text = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-    assert text.startswith("import UIKit\nimport MSAL\n") and text.endswith("}\n") and "⟦" not in text, text[:200]
+    assert text.startswith("import UIKit\n@preconcurrency import MSAL\n") and text.endswith("}\n") and "⟦" not in text, text[:200]
 
 
 @test("the tutorials are linked in the page's language")

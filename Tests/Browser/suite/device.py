@@ -16,7 +16,7 @@ GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 def post(browser, endpoint, **fields):
-    """What the device sends; returns the answer, also an error's."""
+    """Sends what the device sends; returns the answer, also an error's."""
     request = urllib.request.Request(
         f"{browser.server.tenant}/common/oauth2/v2.0/{endpoint}", data=urllib.parse.urlencode(fields | {"client_id": CLIENT}).encode())
     try:

@@ -1,4 +1,4 @@
-"""What goes wrong on the way, and what the page says then."""
+"""Failures on the way, and the page's words about them."""
 
 import re
 
@@ -178,6 +178,9 @@ def calm_cancel(browser):
     browser.enter_password()
     browser.answer_consent("cancel")
     browser.expect_log("Could not acquire token: You cancelled.")
+    # And the error that the app would print.
+    printed = browser.expect_log("Error Domain=MSALErrorDomain Code=-50005 ")
+    assert re.search(r"MSALCorrelationIDKey=[0-9a-f-]{36}", printed), printed
     assert not browser.all("#log .bad"), "the log is red"
     browser.one("#problem")
     colours = browser.driver.execute_script(
@@ -185,7 +188,7 @@ def calm_cancel(browser):
     assert colours[0] != colours[1], "the note has the colour of a warning"
     assert not browser.all("#problem button"), "support has nothing to do with it"
     browser.expect_accessible("cancelled")
-    # What came back is the error, and no code.
+    # The error came back, and no code.
     sent = browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request').textContent")
     assert "error=…" in sent and "code=" not in sent, sent
 
@@ -231,8 +234,8 @@ def down_before_sign_in(browser):
         browser.wait("its error", lambda: "failed: provider_unavailable" in browser.one("#timeline .step").text)
     browser.expect_accessible("down before sign-in")
     browser.server.control(provider_down=None)
-    browser.wait("the provider is back", lambda: browser.at_tenant() or browser.one("#authorize").click())
-    # What anyone can write into an address is neither shown nor believed.
+    browser.wait("the provider is back", lambda: browser.at_tenant() or browser.all("#authorize")[0].click())
+    # Words that anyone can write into an address are neither shown nor believed.
     browser.open("/ios?sign_in_error=%3Cb%3Eno%3C/b%3E&correlation_id=a%20b&retry_after=-1")
     browser.wait("the box", lambda: "The identity provider refused the sign-in." in browser.one("#problem").text)
     assert "no</b>" not in browser.one("body").text and not browser.all("#problem dd") and not browser.all("[role=timer]")
@@ -273,6 +276,7 @@ def not_redeemed(browser):
 @test("the page says that our server is gone, and works when it is back")
 def server_gone(browser):
     browser.sign_in()
+    browser.settled()
     browser.server.kill()
     browser.allow("/api/ios/account")
     browser.press("Call Microsoft Graph API")
@@ -322,7 +326,8 @@ def numbers(browser):
                 browser.expect_log("Account signed out. Updating UX")
                 browser.press("Call Microsoft Graph API")
                 panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one("#problem").text) and text)
-                assert who[audience] in panel and "Correlation ID" in panel and "Trace ID" in panel, panel
+                # B2C's errors name no trace.
+                assert who[audience] in panel and "Correlation ID" in panel and ("Trace ID" in panel) == (prefix == "AADSTS"), panel
                 said = browser.expect_log("Could not acquire token: ")
                 assert "correlation ID" in said, said
     # The provider does not know the application or its address, and keeps the person.

@@ -1,4 +1,4 @@
-"""What a person does: sign in, call Graph, come back, sign out."""
+"""A person's journeys: sign in, call Graph, come back, sign out."""
 
 import json
 
@@ -41,7 +41,7 @@ def ios_first_call(browser):
     assert said[0] == f"Found a signed in account {ADELE}. Updating data for that account...", said
     assert said[1].startswith("Access token is "), said
     assert browser.one("#sign-out").is_enabled(), "Sign Out is disabled although somebody is signed in"
-    browser.press("Home")
+    browser.press("Companion")
     browser.wait("the card says who is signed in", lambda: f"Signed in as {ADELE}" in browser.one("#cards").text)
 
 
@@ -70,6 +70,7 @@ def ios_reload(browser):
 @test("an account is still signed in after the server was killed and started again")
 def ios_restart(browser):
     browser.sign_in()
+    browser.settled()
     browser.server.kill()
     browser.server.start()
     browser.open("/ios")
@@ -95,6 +96,35 @@ def ios_sign_out(browser):
     assert not browser.one("#sign-out").is_enabled(), "Sign Out stays enabled"
     browser.press("Call Microsoft Graph API")
     browser.one(f"button[name=username][value='{ADELE}']")
+
+
+@test("what is shown of an account goes at its sign-out, in other tabs and on the page that Back restores")
+def ios_nothing_stays(browser):
+    def shown():
+        return [text for text in browser.log() if "displayName" in text or text.startswith(("Access token is", "Refreshed Access token is", "Found a signed in account"))]
+    browser.sign_in()
+    left = browser.driver.current_window_handle
+    browser.wait("three messages of the account", lambda: len(shown()) == 3)
+    browser.open("/native")
+    tabs = []
+    for _ in range(2):
+        browser.driver.switch_to.new_window("tab")
+        tabs.append(browser.driver.current_window_handle)
+        browser.open("/ios")
+        browser.press("Call Microsoft Graph API")
+        browser.expect_graph()
+        assert shown()
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    assert not shown(), shown()
+    browser.driver.switch_to.window(tabs[0])
+    browser.expect_username("Signed out")
+    browser.wait("an empty log", lambda: not shown())
+    browser.driver.switch_to.window(left)
+    browser.driver.back()
+    browser.expect_username("Signed out")
+    browser.wait("an empty log", lambda: not shown())
+    browser.wait("the log in sight", lambda: browser.driver.execute_script("return getComputedStyle(document.getElementById('log')).visibility") == "visible")
 
 
 @test("another account can be chosen after signing out")
@@ -226,7 +256,8 @@ def log(browser):
 def double_click(browser):
     browser.sign_in()
     before = browser.server.counts()["graph_me"]
-    browser.server.control(graph_delay_ms=400)
+    # Long enough to look at the button on a slow machine, too.
+    browser.server.control(graph_delay_ms=3000)
     browser.driver.execute_script("const b = document.getElementById('call-graph'); b.click(); b.click(); b.click();")
     assert browser.one("#call-graph").get_attribute("aria-busy") == "true", "the button does not show that it is busy"
     browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
@@ -282,5 +313,5 @@ def second_visit(browser):
         assets = browser.driver.execute_script(
             "return performance.getEntriesByType('resource').filter(e => e.name.includes('/assets/')).map(e => [e.name, e.transferSize])")
         assert len(assets) > 5, assets
-        # What is revalidated counts the 304's head.
+        # A file that is revalidated counts the 304's head.
         assert not [name for name, size in assets if size], f"{path}: {assets}"

@@ -10,6 +10,7 @@ tests, test = registry("kinds")
 CUSTOMER = "customer@fabrikam.example"
 CONSUMER = "b2cuser@fabrikamb2c.example"
 MEGAN = "megan@contoso.example"
+PERSONAL = "alex@outlook.example"
 
 
 def disabled(browser, *ids):
@@ -75,6 +76,7 @@ def external_sign_up(browser):
     browser.one("input[name=display_name]").send_keys("Noor Customer")
     browser.expect_at_tenant_accessible("sign up")
     browser.press("Create the account")
+    browser.enter_code("new.customer@fabrikam.example", wrong="12345678")
     browser.expect_log("Access token is ")
     browser.expect_username("new.customer@fabrikam.example")
     browser.press("API - Perform GET")
@@ -103,6 +105,56 @@ def external_stranger(browser):
     browser.press("Next")
     browser.wait("the refusal", lambda: "AADSTS50020" in browser.one("main").text)
     browser.allowed.append(browser.driver.current_url)
+
+
+def at_provider(browser, page, button):
+    """Begins at the tutorial's page, and goes on to the provider's pages."""
+    browser.open(page)
+    browser.press(button)
+    browser.expect_at_tenant_accessible(f"{page} with a second provider")
+    browser.one("button[name=provider]").click()
+    browser.wait("the provider's page", lambda: "/consumers/" in browser.driver.current_url)
+    assert "Contoso Social" in browser.one("main").text
+    browser.expect_at_tenant_accessible(f"{page} at the provider")
+
+
+@test("a customer of either tenant signs in with Contoso Social, and the page has the person's address")
+def social_journey(browser):
+    for page, button in (("/external", "Acquire Token Interactively"), ("/b2c", "Authorize")):
+        browser.server.control(require_consent=PERSONAL)
+        at_provider(browser, page, button)
+        if browser.all(f"button[name=username][value='{PERSONAL}']"):
+            browser.choose_account(PERSONAL)
+        browser.enter_password()
+        browser.answer_consent()
+        browser.expect_log("Access token is ")
+        claims = browser.driver.execute_async_script(f"fetch('/api{page}/claims').then((answer) => answer.json()).then(arguments[0])")
+        assert claims["idp"] == "social.contoso.example" and claims["name"] == "Alex Wilber", claims
+        assert claims.get("email", claims.get("emails")) in (PERSONAL, [PERSONAL]), claims
+        browser.cdp("Network.clearBrowserCookies")
+
+
+@test("who cancels at Contoso Social is back at the external tenant, and is told so by B2C's page")
+def social_cancel(browser):
+    at_provider(browser, "/external", "Acquire Token Interactively")
+    browser.one("button[name=cancel]").click()
+    assert "You cancelled" in browser.one("#notice").text
+    browser.choose_account(CUSTOMER)
+    browser.enter_password()
+    browser.expect_log("Access token is ")
+    at_provider(browser, "/b2c", "Authorize")
+    browser.one("button[name=cancel]").click()
+    assert "(access_denied, " in browser.expect_log("Could not acquire token: ")
+
+
+@test("while Contoso Social is down, the tutorials' pages say so")
+def social_down(browser):
+    browser.server.control(provider_down="social")
+    for page, button in (("/external", "Acquire Token Interactively"), ("/b2c", "Authorize")):
+        browser.open(page)
+        browser.press(button)
+        browser.one("button[name=provider]").click()
+        assert "(provider_unavailable, " in browser.expect_log("Could not acquire token: ")
 
 
 @test("signed out of B2C, only Authorize works")
@@ -176,6 +228,8 @@ def b2c_forgot(browser):
     browser.choose_account(CONSUMER)
     browser.press("Forgot your password?")
     browser.choose_account(CONSUMER)
+    browser.expect_at_tenant_accessible("b2c code")
+    browser.enter_code(CONSUMER)
     browser.one("input[name=new_password]").send_keys("something new")
     browser.expect_at_tenant_accessible("b2c new password")
     browser.press("Continue")
@@ -339,8 +393,9 @@ def narrow_claims(browser):
             assert fits and stacked, f"{name} at {width}"
             assert lines <= 2 or name not in ("aud", "oid", "tid"), f"the GUID of {name} takes {lines} lines at {width}"
     browser.size(1280, 800)
-    browser.open("/portal")
+    browser.open("/paste")
+    browser.press("JWT")
     browser.wait("the claims side by side", lambda: browser.all(".claims td") and not any(row[3] for row in browser.driver.execute_script(CLAIMS)))
     browser.size(390, 844)
-    assert all(row[2] and row[3] for row in browser.driver.execute_script(CLAIMS)), "the portal's claims on a phone"
-    browser.expect_accessible("portal claims")
+    assert all(row[2] and row[3] for row in browser.driver.execute_script(CLAIMS)), "a pasted token's claims on a phone"
+    browser.expect_accessible("pasted claims")

@@ -77,9 +77,9 @@ def pages(browser, tag, texts):
 
 @each("{tag} is what titles speak that nobody has configured: cards, pages and portal")
 def titles(browser, tag, texts):
-    keys = ["app_page.ios", "app_page.macos", "app_page.external", "app_page.b2c", "portal_page.title"]
+    keys = ["app_page.ios", "app_page.macos", "app_page.external", "app_page.b2c", "common_page.native", "portal_page.title", "kiosk_page.title"]
     browser.open("/")
-    assert [each.text for each in browser.all("#cards h3")] == [texts[key] for key in (*keys, "common_page.native")]
+    assert [each.text for each in browser.all("#cards h3")] == [texts[key] for key in keys]
     for path, key in (("/ios", "app_page.ios"), ("/portal", "portal_page.title")):
         browser.open(path)
         browser.settled()

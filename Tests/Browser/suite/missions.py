@@ -8,6 +8,7 @@ import urllib.parse
 import urllib.request
 
 from .browser import ADELE
+from .native import begin, paste
 from .registry import registry
 
 tests, test = registry("missions")
@@ -19,7 +20,7 @@ ALL = ["A token that expires", "A second factor", "Consent", "Cancel", "An admin
 
 def open_missions(browser):
     if not browser.all("#missions[open]"):
-        browser.press("Try next")
+        browser.press("Things that go wrong")
     browser.wait("the missions", lambda: len(browser.all(".mission")) == len(ALL))
 
 
@@ -27,7 +28,7 @@ def entry(browser, title):
     """The mission's entry, unfolded."""
     open_missions(browser)
     def find():
-        found = [each for each in browser.all(".mission") if each.find_element("css selector", ".mission-title").text == title][0]
+        found = next(each for each in browser.all(".mission") if each.find_element("css selector", ".mission-title").text == title)
         if not found.find_elements("css selector", "details[open]"):
             found.find_element("css selector", "summary").click()
         return found.find_element("css selector", ".mission-now").is_displayed() and found
@@ -366,25 +367,10 @@ def native_app(browser):
     expect_not_done(browser)
     assert app.sign_in() == 200
     expect_done(browser, ALL[10])
-    # What was before does not count for the next time.
+    # Earlier steps do not count for the next time.
     start(browser, ALL[10])
     expect_under_way(browser)
     expect_not_done(browser)
-
-
-def identify(browser, platform):
-    """Says which app it is, as far as the page does not know."""
-    browser.one(f"input[name=platform][value={platform}]").click()
-    for field, value in (("bundle_id", "com.contoso.tasks"), ("client_id", "c0ffee00-1111-4222-8333-444455556666")):
-        for found in browser.all(f"#{field}"):
-            if found.is_displayed() and not found.get_attribute("value"):
-                found.send_keys(value)
-
-
-def paste(browser, text):
-    browser.driver.execute_script(
-        "const e = document.getElementById('paste'); e.value = arguments[0]; e.dispatchEvent(new InputEvent('input', { bubbles: true }))", text)
-    browser.one("#findings")
 
 
 @test("a missing keychain group: the file check says what is missing, and its corrected file is the end; a right file alone is not")
@@ -400,24 +386,24 @@ def keychain(browser):
         assert "Code=-34018" in shown.text, shown.text
         file = shown.find_elements("css selector", "pre")[1].text
         browser.press("Open the file check")
-        browser.expect_page("/native/lint")
-        identify(browser, app)
+        browser.expect_page("/paste")
+        begin(browser)
         paste(browser, file)
-        said = browser.one("#findings").text
+        said = browser.one("#found").text
         assert "keychain-access-groups is missing" in said, said
-        corrected = browser.one("#corrected pre").text
+        corrected = browser.one("#found pre").text
         assert group in corrected, corrected
         # Nobody has read what is missing in a right file.
         browser.driver.execute_script("localStorage.setItem('mission:keychain', 'begun')")
         paste(browser, corrected)
-        browser.wait("it is right", lambda: browser.all("#findings .fine"))
+        browser.wait("it is right", lambda: browser.all("#found .fine"))
         browser.open(f"/{app}")
         expect_under_way(browser)
         expect_not_done(browser)
-        browser.open("/native/lint")
+        begin(browser)
         paste(browser, file)
         paste(browser, corrected)
-        browser.wait("it is right", lambda: browser.all("#findings .fine"))
+        browser.wait("it is right", lambda: browser.all("#found .fine"))
         browser.open(f"/{app}")
         expect_done(browser, ALL[11])
         assert browser.driver.execute_script("return localStorage.getItem('mission:keychain')") is None
@@ -428,7 +414,7 @@ def left(browser):
     browser.sign_in()
     start(browser, ALL[6])
     expect_under_way(browser)
-    browser.press("Home")
+    browser.press("Companion")
     browser.expect_page("/")
     browser.open("/macos")
     browser.expect_username("Signed out")

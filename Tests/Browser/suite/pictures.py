@@ -1,4 +1,4 @@
-"""The README's pictures, from the running demo; see ../pictures."""
+"""The pictures of README and guides, from the running demo; see ../pictures."""
 
 import argparse
 import base64
@@ -75,7 +75,7 @@ def main():
         try:
             for picture in (learner, portal, kiosk):
                 browser.begin()
-                picture(browser, root / "deploy/readme")
+                picture(browser, root / "deploy/guides/pictures")
         finally:
             browser.quit()
             server.stop()

@@ -1,4 +1,4 @@
-"""How a test module lists its tests, in the order in which they are written."""
+"""Test modules list their tests with this, in the order in which they are written."""
 
 
 def registry(area):

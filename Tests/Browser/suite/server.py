@@ -134,7 +134,7 @@ class Registrations(Server):
             title = f"{team} for {'iOS' if page == 'ios' else 'macOS'}, {stage}"
             each = external | {"page": "external"} if team == "Travel" else workforce | {"page": page}
             if number % 9 == 4:
-                each |= {"client_secret_expires": str(datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=self.days + number))}
+                each |= {"client_secret_expires": str(datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=self.days + number))}
             if number == 8:
                 each |= {"authority": f"http://localhost:1/{FABRIKAM}"}
             apps[f"{team.lower().replace(' ', '-')}-{page}-{stage}"] = each | {"title": title}
@@ -158,7 +158,7 @@ class Registrations(Server):
 
 
 def newest_binary(root):
-    """What was built last."""
+    """The binary that was built last."""
     built = [root / ".build" / mode / "companion" for mode in ("release", "debug")]
     built = [path for path in built if path.exists()]
     if not built:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .languages import TEXTS
 from .looks import SHIFT
-from .native import BUNDLE, CLIENT, blocks, fill
+from .native import BUNDLE, CLIENT, blocks, fill, unfold
 from .registry import registry
 
 tests, test = registry("setup")
@@ -21,6 +21,7 @@ def visit(browser):
     """The guide, whose sections are there: from then on it hears what is typed."""
     browser.open("/native")
     browser.wait("the sections", lambda: browser.all("#rest .contents a"))
+    unfold(browser)
 
 
 def choose(browser, **values):
@@ -36,7 +37,7 @@ def enter(browser, **values):
 
 
 def values_of(browser, name):
-    """What the page's own values.js returns, which has the hash of its content in its name."""
+    """The values of the page's own values.js, which has the hash of its content in its name."""
     return browser.driver.execute_async_script(
         "const [name, done] = arguments; import(performance.getEntriesByType('resource').find((each) => /values\\.[0-9a-f]+\\.js$/.test(each.name)).name).then((values) => done(values[name]()))", name)
 
@@ -56,7 +57,8 @@ def kept(browser):
     for kind in KINDS:
         choose(browser, kind=kind)
         enter(browser, **OWN[kind])
-    browser.open("/native/lint")
+    browser.open("/native/map")
+    browser.open("/native")
     browser.wait("the values", lambda: browser.one("#bundle_id").get_attribute("value") == BUNDLE and browser.one("#client_id").get_attribute("value") == CLIENT)
     visit(browser)
     assert browser.one("input[name=kind][value=b2c]").is_selected() and browser.one("#host").get_attribute("value") == "fabrikam.b2clogin.com"
@@ -112,28 +114,18 @@ def demo(browser):
         values = filled(browser)
         assert values["isComplete"] and values["client_id"] == announced["clients"][0]["client_id"], values
         assert values["authority"] == secure(announced[name]) and values["graph"] + "v1.0/me/" == secure(announced["graph"]), values
-        assert f"companion tenant --native {BUNDLE}" in blocks(browser)["Start the tenant"]
+        assert f" companion tenant --state /var/lib/companion/tenant.json --native {BUNDLE}" in blocks(browser)["Start the tenant"]
         port = int(announced["base_url"].rsplit(":", 1)[1]) + 1
         assert f"http://localhost:{port}/root.pem" in blocks(browser)["Trust its certificate in the simulator"]
     assert "knownAuthorities" in blocks(browser)["MSAL configuration"]
 
 
 GIVEN = {"client_id": CLIENT, "bundle_id": BUNDLE}
-# What is pasted, and what is in the form then.
+# The pasted text, and the form's content then.
 CONFIGURATIONS = [
     (f'let kClientID = "{CLIENT}"\nlet kRedirectUri = "msauth.{BUNDLE}://auth"\nlet kAuthority = "https://login.microsoftonline.com/organizations"\nlet kScopes: [String] = ["user.read", "mail.read"]',
      {**GIVEN, "kind": "workforce", "authority": "https://login.microsoftonline.com/organizations", "scopes": ["user.read", "mail.read"]}),
-    (f'[[MSALPublicClientApplicationConfig alloc] initWithClientId:@"{CLIENT}" redirectUri:@"msauth.{BUNDLE}://auth" authority:authority];', GIVEN),
-    (f'MSALPublicClientApplicationConfig(clientId: "{CLIENT}", redirectUri: "msauth.{BUNDLE}://auth", authority: try MSALCIAMAuthority(url: URL(string: "https://fabrikam.ciamlogin.com/")!))',
-     {**GIVEN, "kind": "external", "authority": "https://fabrikam.ciamlogin.com/"}),
-    (f'{{"client_id": "{CLIENT}", "redirect_uri": "msauth.{BUNDLE}://auth", "authorities": ["https://fabrikam.ciamlogin.com/"], "scopes": ["api://x/y"]}}',
-     {**GIVEN, "kind": "external", "authority": "https://fabrikam.ciamlogin.com/", "scopes": ["api://x/y"]}),
-    (f"<key>ClientID</key>\n<string>{CLIENT}</string><key>CFBundleURLSchemes</key><array>\n<string>msauth.{BUNDLE}</string></array>", GIVEN),
-    (f'let kTenantName = "fabrikam.onmicrosoft.com"\nlet kAuthorityHostName = "fabrikam.b2clogin.com"\nlet kClientID = "{CLIENT}"\nlet kSignupOrSigninPolicy = "b2c_1_in"\nlet kEditProfilePolicy = "b2c_1_edit"',
-     {"client_id": CLIENT, "kind": "b2c", "tenant_name": "fabrikam.onmicrosoft.com", "host": "fabrikam.b2clogin.com", "sign_in_policy": "b2c_1_in", "edit_policy": "b2c_1_edit"}),
-    (f'let kAuthority = "https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in"', {"kind": "b2c", "host": "fabrikam.b2clogin.com", "tenant_name": "fabrikam.onmicrosoft.com", "sign_in_policy": "b2c_1_in"}),
     ('let kClientID = "Your_Application_Id_Here"\nlet kAuthority = "https://login.microsoftonline.com/<tenant>"', {}),
-    ("hello", {}),
 ]
 
 
@@ -151,52 +143,6 @@ def pasted(browser):
         assert {name: kept[name] for name in wanted} == wanted, f"{text}\n{kept}"
         if not wanted:
             assert (kept["client_id"], kept["authority"]) == ("", "https://login.microsoftonline.com/common"), kept
-
-
-ENTRA = "https://login.microsoftonline.com"
-
-
-def discovery(host, tenant):
-    quoted = f"https%3A%2F%2F{host.replace(':', '%3A')}%2F{tenant}%2Foauth2%2Fv2.0%2Fauthorize"
-    return [f"https://{host}/common/discovery/instance?api-version=1.1&authorization_endpoint={quoted}", f"https://{host}/{tenant}/v2.0/.well-known/openid-configuration"]
-
-
-# What is typed, the kind of tenant, what there is to know, and what MSAL requests: nothing where it refuses.
-AUTHORITIES = [
-    (f"{ENTRA}/common", "workforce", [], discovery("login.microsoftonline.com", "common")),
-    (f"{ENTRA}/common/v2.0", "workforce", ["rest"], discovery("login.microsoftonline.com", "common")),
-    ("https://localhost:8443/common", "workforce", ["known", "port"], discovery("localhost:8443", "common")),
-    ("https://login.contoso.example/common", "workforce", ["known"], discovery("login.contoso.example", "common")),
-    (ENTRA, "workforce", ["tenant"], []),
-    ("http://login.microsoftonline.com/common", "workforce", ["https"], []),
-    ("login.microsoftonline.com/common", "workforce", ["unreadable"], []),
-    ("https://login.microsoftonline.com /common", "workforce", ["unreadable"], []),
-    ("https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "workforce", ["other_kind", "is_b2c"], []),
-    ("https://login.contoso.example/adfs", "workforce", ["adfs"], []),
-    ("https://fabrikam.ciamlogin.com/", "external", ["ciam_tenant"], ["https://fabrikam.ciamlogin.com/fabrikam.onmicrosoft.com/v2.0/.well-known/openid-configuration"]),
-    ("https://127.0.0.1:8443/fabrikam.example", "external", [], ["https://127.0.0.1:8443/fabrikam.example/v2.0/.well-known/openid-configuration"]),
-    ("https://localhost:8443/fabrikam.example", "external", ["dot"], []),
-    (f"{ENTRA}/common", "external", ["other_kind"], [f"{ENTRA}/common/v2.0/.well-known/openid-configuration"]),
-    ("https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["known_b2c"], ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration"]),
-    ("https://login.fabrikam.example/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["no_tfp", "known_b2c"], ["https://login.fabrikam.example/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration"]),
-    ("https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com", "b2c", ["policy"], []),
-    ("http://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["https"], []),
-]
-
-
-@test("of any authority the page says whether MSAL takes it, what to know about it, and what MSAL requests")
-def authorities(browser):
-    visit(browser)
-    judged = browser.driver.execute_async_script(
-        "const [rows, done] = arguments; import('/assets/authority-rules.js').then(({ judgeAuthority }) => done(rows.map(([text, kind]) => judgeAuthority(text, kind))))", AUTHORITIES)
-    for (text, kind, rules, requests), found in zip(AUTHORITIES, judged):
-        assert ([each["rule"] for each in found["found"]], found["requests"], found["isAccepted"]) == (rules, requests, bool(requests)), f"{text}, {kind}: {found}"
-    for texts in TEXTS.values():
-        assert all(f"setup.authority.{rule}" in texts for row in AUTHORITIES for rule in row[2])
-    enter(browser, **{"any-authority": "https://localhost:8443/common"})
-    assert "MSALAADAuthority accepts" in browser.one(".answer").text and "/common/discovery/instance" in browser.one(".asked").text
-    choose(browser, kind="external")
-    assert "MSALCIAMAuthority refuses" in browser.one(".answer").text and "no dot" in browser.one(".answer").text, "what was typed is judged anew for another kind"
 
 
 # Kind, platform, tenant; MSAL's class, whether knownAuthorities is set, and steps that must be there.
@@ -253,21 +199,21 @@ def packages(browser):
         return browser.wait("the clipboard", lambda: browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"))
     address = "https://github.com/AzureAD/microsoft-authentication-library-for-objc"
     assert copied("Copy: Address of the package") == address
-    assert copied("Copy: Swift package") == f'.package(url: "{address}", from: "2.13.0")'
+    assert copied("Copy: Swift package") == f'.package(url: "{address}", from: "{MSAL}")'
     keys = copied("Copy keys: URL schemes")
     assert keys.startswith("<key>CFBundleURLTypes</key>") and keys.endswith("</array>") and "plist" not in keys, keys
     assert copied("Copy file: URL schemes").startswith("<?xml")
     seen = []
     browser.one("#tab-package-swift").click()
-    for _ in range(4):
+    for _ in range(3):
         seen.append((browser.driver.execute_script("return document.activeElement.textContent"), shown(browser, "#package pre")))
         browser.keys("\ue014")
-    assert [name for name, _ in seen] == ["Swift package", "CocoaPods", "Carthage", "Git submodule"]
-    assert "pod install" in seen[1][1] and any('"main"' in each for each in seen[2][1]) and "carthage update --platform iOS" in seen[2][1], seen
+    assert [name for name, _ in seen] == ["Swift package", "CocoaPods", "Carthage"]
+    assert "pod install" in seen[1][1] and any('"main"' in each for each in seen[2][1]) and "carthage update --use-xcframeworks --platform iOS" in seen[2][1], seen
     assert browser.driver.execute_script("return document.activeElement.textContent") == "Swift package"
     browser.keys("\ue010")
     choose(browser, platform="macos")
-    assert "submodule" in shown(browser, "#package pre")[0], "the tab stays when a value changes"
+    assert "--platform macOS" in " ".join(shown(browser, "#package pre")), "the tab stays when a value changes"
 
 
 @test("steps are ticked off, counted in the contents, and still ticked after a visit elsewhere, for each kind of tenant by itself")
@@ -275,8 +221,7 @@ def progress(browser):
     visit(browser)
     count = lambda: browser.one(".contents a[href='#register'] + small").text
     assert count() == "0 of 11"
-    for box in browser.all("#register input[type=checkbox]")[:2]:
-        box.click()
+    browser.tick("#register input[type=checkbox]", 2)
     assert count() == "2 of 11"
     visit(browser)
     assert count() == "2 of 11" and [each.is_selected() for each in browser.all("#register input[type=checkbox]")][:3] == [True, True, False]
@@ -285,12 +230,13 @@ def progress(browser):
     choose(browser, kind="workforce")
     browser.all("#register input[type=checkbox]")[0].click()
     assert count() == "1 of 11"
-    for box in browser.all("#run input[type=checkbox]"):
-        box.click()
+    browser.tick("#run input[type=checkbox]")
     assert browser.one(".contents .done a").text == "First run"
 
 
-DATED = json.loads((Path(__file__).parents[3] / "Public" / "assets" / "out-of-date.json").read_text())["rows"]
+FACTS = json.loads((Path(__file__).parents[3] / "Public" / "data" / "dated.json").read_text())["facts"]
+DATED = [row for row in FACTS if "tutorials" in row]
+MSAL = next(row["values"]["msal"] for row in FACTS if row["id"] == "msal")
 
 
 def dated(browser):
@@ -305,15 +251,16 @@ def out_of_date(browser):
     for kind, platform, tutorial in (("workforce", "ios", "ios"), ("workforce", "macos", "macos"), ("external", "ios", "external"), ("b2c", "ios", "b2c")):
         choose(browser, kind=kind, platform=platform)
         assert dated(browser) == sum(tutorial in row["tutorials"] for row in DATED) > 0, tutorial
-    assert "MSAL 2.13.0, July 2026" in browser.one("#dated").text and "not run on a Mac" in browser.one("#dated").text
+    assert f"MSAL {MSAL}, Aug 2026" in browser.one("#dated").text and "not run on a Mac" in browser.one("#dated").text
     for row in DATED:
         assert row["source"]["url"].startswith("https://") and row["said"]["url"].startswith("https://") and row["since"], row
         for texts in TEXTS.values():
             assert all(texts.get(f"dated.{key}") for key in (f"{row['id']}.section", f"{row['id']}.says", f"{row.get('holds', row['id'])}.holds")), row["id"]
     # Rows whose source is missing, has no day or commit, or is no address.
     broken = [{**DATED[0], "source": source} for source in (None, {}, {"url": DATED[0]["source"]["url"]}, {"url": "Apple", "of": "2023-07-18"}, {"url": "https://a.example", "of": "recently"})]
+    others = [row for row in FACTS if row not in DATED]
     script = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=f"""{{ const ask = fetch; window.fetch = async (address, request) =>
-      String(address).includes('out-of-date') ? new Response({json.dumps(json.dumps({'rows': [*broken, DATED[0]]}))}) : ask(address, request); }}""")
+      String(address).includes('/data/dated') ? new Response({json.dumps(json.dumps({'facts': [*others, *broken, DATED[0]]}))}) : ask(address, request); }}""")
     try:
         choose(browser, kind="workforce")
         visit(browser)
@@ -335,7 +282,7 @@ def project(browser):
     with tempfile.TemporaryDirectory() as folder:
         browser.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=folder)
         browser.press("Download the project")
-        file = Path(folder) / "TutorialApp.zip"
+        file = Path(folder) / "TasksApp.zip"
         browser.wait("the archive", file.exists)
         with zipfile.ZipFile(file) as archive:
             assert archive.testzip() is None
@@ -343,8 +290,8 @@ def project(browser):
         assert any(f"msauth.{BUNDLE}" in each for name, each in text.items() if name.endswith("Info.plist")) and any(CLIENT in each for each in text.values())
         browser.cdp("Browser.setDownloadBehavior", behavior="default")
     browser.one("#style").find_element("css selector", "option[value=swiftui]").click()
-    browser.wait("the other style", lambda: "--style swiftui" in browser.one(".project > .block pre").text)
-    choose(browser, kind="external", platform="macos")
+    browser.wait("the other style", lambda: any("struct ContentView: View" in each.get_attribute("textContent") for each in browser.all(".project pre")))
+    choose(browser, kind="b2c", platform="macos")
     browser.wait("that there is none", lambda: "no app of this kind" in browser.one(".project").text)
 
 
@@ -360,7 +307,7 @@ def looks(browser):
             browser.size(width, height)
             visit(browser)
             browser.settled()
-            shift = browser.driver.execute_async_script(SHIFT)
-            assert shift < 0.02, f"{tenant} {kind} at {width}: {shift:.3f}"
+            shift, nodes = browser.driver.execute_async_script(SHIFT)
+            assert shift < 0.02, f"{tenant} {kind} at {width}: {shift:.3f} by {nodes}"
             assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"{tenant} {kind} is wider than {width}"
         browser.size(1280, 800)

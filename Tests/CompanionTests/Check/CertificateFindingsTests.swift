@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -6,11 +7,10 @@ import Testing
 
 /// The findings of `companion check` about the certificate with which the server speaks https itself.
 @Suite struct CertificateFindingsTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("certificate-\(UUID())").path
+    private let folder = TemporaryFolder.ofProcess.appendingPathComponent("certificate-\(UUID())").path
 
     private func withFolder(_ test: () throws -> Void) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         try test()
     }
 
@@ -88,9 +88,8 @@ import Testing
     @Test func `a certificate without those between it and a trusted authority is found`() async {
         // The authorities that a process trusts are in its environment.
         await #expect(processExitsWith: .success) {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("chain-\(UUID())").path
+            let folder = TemporaryFolder.ofProcess.appendingPathComponent("chain-\(UUID())").path
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             let root = try OwnCertificate(in: folder, "root", for: "DNS:root")
             let between = try OwnCertificate(in: folder, "between", for: "DNS:between", by: root)
             let own = try OwnCertificate(in: folder, by: between)

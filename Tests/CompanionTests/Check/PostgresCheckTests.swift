@@ -2,6 +2,7 @@ import Foundation
 import PostgresStore
 import SessionStore
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -26,7 +27,7 @@ struct PostgresCheckTests {
         let end = ContinuousClock.now + .seconds(20)
         while try await store.servers().isEmpty, ContinuousClock.now < end { await Task.yield() }
         found = findings(settings)
-        #expect(found["database_schema"]?.what.english == "The tables have version 5, as this program expects.")
+        #expect(found["database_schema"]?.what.english == "The tables have version 7, as this program expects.")
         for subject in ["database_writable", "database_clock", "database_connection", "database_servers"] {
             #expect(found[subject]?.severity == .good, "\(subject)")
         }
@@ -104,9 +105,8 @@ struct PostgresCheckTests {
     }
 
     @Test func `the password is read from its file, and the key is not looked for at the database's address`() throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("password-\(UUID().uuidString)")
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("password-\(UUID().uuidString)")
         try Data("hidden\n".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         let configuration = try CompanionConfiguration.read(
             environment: [
                 "COMPANION_DATABASE": "postgresql://companion@db.example/sessions",

@@ -34,7 +34,12 @@ import WebFormats
         Row(testDescription: "nobody is signed in", location: "@?error=login_required", expected: mayWork),
         Row(testDescription: "consent is missing", location: "@?error=consent_required", expected: mayWork),
         Row(testDescription: "somebody is signed in at once", location: "@?code=1", expected: mayWork),
-        Row(testDescription: "it is out of order", location: "@?error=server_error", expected: mayWork),
+        Row(
+            testDescription: "it is out of order", location: "@?error=server_error",
+            expected: ["good redirect_uri", "mistake authorization", "unknown scopes"]),
+        Row(
+            testDescription: "it wants another prompt", location: "@?error=invalid_request",
+            expected: ["good redirect_uri", "mistake authorization", "unknown scopes"]),
         Row(testDescription: "no state comes back", location: "@?error=login_required&state=", expected: mayWork),
         Row(
             testDescription: "a scope is wrong", location: "@?error=invalid_scope",
@@ -49,7 +54,7 @@ import WebFormats
             expected: onlySignIn),
         Row(testDescription: "a page", status: 200, page: "<h1>Sign in", expected: onlySignIn),
         Row(testDescription: "a pause", status: 429, expected: onlySignIn),
-        Row(testDescription: "a fault", status: 503, expected: onlySignIn),
+        Row(testDescription: "a fault", status: 503, expected: ["mistake authorization", "unknown scopes"]),
         Row(testDescription: "400", status: 400, expected: ["mistake redirect_uri"]),
         Row(testDescription: "403", status: 403, page: "<h1>No", expected: ["mistake redirect_uri"]),
         Row(testDescription: "404", status: 404, expected: ["mistake redirect_uri"]),
@@ -92,13 +97,12 @@ import WebFormats
                 clientID: "11111111-2222-4333-8444-555555555555", redirectURI: Provider.redirectURI,
                 scopes: ["user.read"]),
             credential: .fixed(.publicClient), api: nil)
-        let registration = ConfigurationFindings(configuration: CompanionConfiguration(port: 8080), now: Date())
-            .registration(of: application)
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: { Date() })
-        let found = await RegistrationProbe(client: client, directory: directory).findings(
-            for: application, registration)
+        let found = await RegistrationProbe(client: client).result(
+            for: application, CheckReport.Registration(application, at: try PublicURL("http://localhost:8080")),
+            at: try await directory.metadata(for: application.authority), provesClient: false, pushed: nil
+        ).findings
         #expect(found.map { "\($0.severity) \($0.subject)" } == row.expected)
-        #expect(found.allSatisfy { $0.application == "app" })
         let sent = provider.state.withLock { $0 }
         #expect(!sent.isEmpty && found.allSatisfy { !($0.what.english + ($0.remedy ?? "")).contains(sent) })
         await client.shutdown()

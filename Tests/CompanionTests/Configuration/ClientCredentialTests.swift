@@ -1,7 +1,7 @@
-import Crypto
-import CryptoExtras
-import DemoTenant
+import Cryptography
 import Foundation
+import TenantDirectory
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -10,7 +10,7 @@ import Testing
 /// The four ways to prove who the application is, at a tenant that checks them.
 @Suite struct ClientCredentialTests {
     private func folder() throws -> String {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("credential-\(UUID().uuidString)").path
+        let path = TemporaryFolder.ofProcess.appendingPathComponent("credential-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }
@@ -34,14 +34,12 @@ import Testing
         let base64 = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
         let thumbprint = Data(SHA256.hash(data: try #require(Data(base64Encoded: base64)))).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        let key = try _RSA.Signing.PrivateKey(
-            pemRepresentation: String(contentsOfFile: folder + "/key.pem", encoding: .utf8))
-        return DemoClient.Certificate(thumbprint: thumbprint, publicKeyPEM: key.publicKey.pemRepresentation)
+        let key = try #require(PrivateKey(pem: String(contentsOfFile: folder + "/key.pem", encoding: .utf8)))
+        return DemoClient.Certificate(thumbprint: thumbprint, publicKeyPEM: key.publicKey.pem)
     }
 
     @Test func `a certificate signs in and refreshes, each time with an assertion of its own`() async throws {
         let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         try Self.makeCertificate(in: folder)
         let certificate = try registered(folder)
         try await Site.run(
@@ -71,7 +69,6 @@ import Testing
 
     @Test func `a secret whose file is gone goes on working, and is reported as not usable`() async throws {
         let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/secret"
         func write() throws { try Data("the-client-secret-of-the-test".utf8).write(to: URL(fileURLWithPath: file)) }
         try write()
@@ -91,7 +88,6 @@ import Testing
 
     @Test func `a federated token is read again when it was renewed`() async throws {
         let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/token"
         try Data("an-old-token".utf8).write(to: URL(fileURLWithPath: file))
         try await Site.run(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -8,9 +9,8 @@ import Testing
     private func read(
         _ yaml: String, environment: [String: String] = [:], options: [String: String] = [:]
     ) throws -> CompanionConfiguration {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString).yaml")
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("companion-\(UUID().uuidString).yaml")
         try Data(yaml.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         return try CompanionConfiguration.read(options: options, environment: environment, file: file.path)
     }
 
@@ -26,6 +26,52 @@ import Testing
         let yaml = "apps: { ios: { client_id: abc, authority: 'https://\(host)/organizations' } }"
         let configuration = try read(yaml)
         #expect(configuration.applications.first?.api?.description == api)
+    }
+
+    @Test(
+        arguments: [
+            ("oidc", "", false, []), ("oidc", "scopes: []", true, []), ("oidc", "scopes: [email]", true, ["email"]),
+            ("workforce", "scopes: [mail.read]", false, ["mail.read"]), ("workforce", "", false, ["user.read"]),
+        ] as [(String, String, Bool, [String])])
+    func `at other providers, scopes that are written are the whole list`(
+        kind: String, scopes: String, areComplete: Bool, expected: [String]
+    ) throws {
+        let lines = [
+            "client_id: abc", "kind: \(kind)", "authority: 'https://login.microsoftonline.com/common'", scopes,
+        ]
+        let application = lines.filter { !$0.isEmpty }.joined(separator: ", ")
+        let registration = try #require(read("apps: { ios: { \(application) } }").applications.first).registration
+        #expect(registration.scopes == expected)
+        #expect(registration.scopesAreComplete == areComplete)
+    }
+
+    @Test(
+        arguments: [
+            (nil, "which cannot be read"), ("no certificate", "which has no certificate in PEM"),
+            ("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", "whose certificate 1 cannot be read"),
+            ("{good}-----BEGIN CERTIFICATE-----\nMAA=", "whose certificate 2 cannot be read"), ("{good}{good}", nil),
+        ] as [(String?, String?)])
+    func `certificate authorities that cannot be used are a mistake at the start`(
+        content: String?, reason: String?
+    ) throws {
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("authorities-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { TemporaryFolder.remove(folder) }
+        let good = try String(contentsOfFile: OwnCertificate(in: folder.path).files.certificate, encoding: .utf8)
+        let file = folder.appendingPathComponent("authorities.pem")
+        try content?.replacing("{good}", with: good).write(to: file, atomically: true, encoding: .utf8)
+        func configuration() throws -> CompanionConfiguration {
+            try read(Self.application + "\nprovider_ca_file: \(file.path)")
+        }
+        guard let reason else {
+            #expect(try configuration().authorityFile == file.path)
+            return
+        }
+        #expect {
+            try configuration()
+        } throws: { error in
+            "\(error)".contains("provider_ca_file") && "\(error)".contains("names \(file.path), \(reason)")
+        }
     }
 
     @Test func `an application needs no more than its client id`() throws {

@@ -1,10 +1,11 @@
 import Foundation
 import OpenIDConnect
+import TestSupport
 import Testing
+import WebFormats
 
 @testable import Companion
 @testable import CompanionCore
-@testable import DemoTenant
 
 /// The table of settings, and the documents that show it.
 @Suite struct SettingsTests {
@@ -16,7 +17,8 @@ import Testing
         for setting in Self.settings { #expect(setting.help.hasSuffix("."), "\(setting.key)") }
     }
 
-    @Test(arguments: settings.filter { $0.standard != nil })
+    // A variable cannot give an empty list.
+    @Test(arguments: settings.filter { $0.standard != nil && $0.standard != "[]" })
     func `the default that is shown is the one that applies`(setting: Setting) throws {
         let value = try #require(setting.standard).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         #expect(try Built([setting.key: value]) == Built([:]))
@@ -33,14 +35,16 @@ import Testing
             "apps.ios.certificate_file": "{folder}/certificate.pem", "apps.ios.private_key_file": "{folder}/key.pem",
         ]
         let portal = ["apps.ios.page": "portal"]
-        let operated = ["apps.ios.page": "portal", "apps.ios.operators.roles": "Operator"]
-        let api = ["apis": "graph", "apis.graph.base": "https://a.example", "apis.graph.paths": "/me"]
+        let oneTenant = ["apps.ios.authority": "https://login.microsoftonline.com/contoso.example"]
+        let portalOfOne = oneTenant.merging(portal) { $1 }
+        let operated = portalOfOne.merging(["apps.ios.operators.roles": "Operator"]) { $1 }
+        let api = portal.merging([
+            "apis": "graph", "apis.graph.base": "https://graph.microsoft.com/v1.0", "apis.graph.paths": "/me",
+        ]) { $1 }
         let token = [
             "api_tokens": "nightly", "api_tokens.nightly.sha256": String(repeating: "a", count: 64),
             "api_tokens.nightly.scopes": "check",
         ]
-        func key(_ letter: String) -> String { Data(String(repeating: letter, count: 32).utf8).base64EncodedString() }
-        let notify = ["notify.url": "https://a.example/hook", "notify.secret": "whsec_" + key("a")]
         let tls = ["tls.certificate_file": "/a.pem", "tls.private_key_file": "/a.key"]
         return [
             "tls.certificate_file": ("/b.pem", tls), "tls.private_key_file": ("/b.key", tls),
@@ -60,7 +64,8 @@ import Testing
             "kiosk.welcome.en": ("Hello", [:]), "kiosk.welcome.ja": ("Hello", [:]),
             "kiosk.welcome.pt-BR": ("Hello", [:]), "kiosk.welcome.pt-PT": ("Hello", [:]),
             "kiosk.welcome.sv": ("Hello", [:]), "kiosk.welcome.zh-Hans": ("Hello", [:]),
-            "trusted_proxies": ("10.0.3.7", [:]), "limits.sign_ins_per_minute": ("7", [:]),
+            "trusted_proxies": ("10.0.3.7", [:]), "provider_ca_file": ("{folder}/certificate.pem", [:]),
+            "apps.ios.pushed_authorization": ("off", [:]), "limits.sign_ins_per_minute": ("7", [:]),
             "limits.sign_in_burst": ("7", [:]), "limits.callbacks_per_minute": ("7", [:]),
             "limits.forced_refreshes_per_minute": ("7", [:]), "limits.operator_requests_per_minute": ("7", [:]),
             "limits.program_requests_per_minute": ("7", [:]),
@@ -70,15 +75,16 @@ import Testing
             "drain_seconds": ("7", [:]), "demo.client_secret": ("secret", [:]), "demo.control_token": ("token", [:]),
             "demo.host": ("0.0.0.0", [:]),
             "development_ca": ("/elsewhere", [:]),
-            "apis.graph.base": ("https://b.example", api), "apis.graph.paths": ("/users", api),
+            "apis.graph.base": ("https://graph.microsoft.com/beta", api), "apis.graph.paths": ("/users", api),
+            "apis.graph.applications": (
+                "portal",
+                api.merging([
+                    "apps": "ios,portal", "apps.portal.client_id": "abc", "apis.graph.applications": "ios",
+                ]) { $1 }
+            ),
             "apis.graph.scopes": ("/me=Mail.Read", api),
             "api_tokens.nightly.sha256": (String(repeating: "b", count: 64), token),
             "api_tokens.nightly.scopes": ("metrics", token), "api_tokens.nightly.expires": ("2027-01-31", token),
-            "notify.url": ("https://b.example/hook", notify), "notify.secret": ("whsec_" + key("c"), notify),
-            "notify.secret_file": (
-                "{folder}/webhook", ["notify.url": "https://a.example", "notify.secret_file": "{folder}/other-webhook"]
-            ),
-            "notify.every_hours": ("7", notify),
             "apps.ios.page": ("macos", ["apps.ios.title": "Ours"]), "apps.ios.title": ("Ours", [:]),
             "apps.ios.kind": (
                 "oidc",
@@ -100,11 +106,11 @@ import Testing
             "apps.ios.policies.reset_password": ("b2c_1_reset", b2c),
             "apps.ios.allowed_tenants": ("11111111-2222-4333-8444-555555555555", [:]),
             "apps.ios.allowed_users": ("11111111-2222-4333-8444-555555555555", [:]),
-            "apps.ios.allowed_groups": ("11111111-2222-4333-8444-555555555555", [:]),
-            "apps.ios.allowed_roles": ("Tester", [:]),
+            "apps.ios.allowed_groups": ("11111111-2222-4333-8444-555555555555", oneTenant),
+            "apps.ios.allowed_roles": ("Tester", oneTenant),
             "apps.ios.operators.users": ("11111111-2222-4333-8444-555555555555", portal),
-            "apps.ios.operators.groups": ("11111111-2222-4333-8444-555555555555", portal),
-            "apps.ios.operators.roles": ("Operator", portal),
+            "apps.ios.operators.groups": ("11111111-2222-4333-8444-555555555555", portalOfOne),
+            "apps.ios.operators.roles": ("Operator", portalOfOne),
             "apps.ios.readers.users": ("11111111-2222-4333-8444-555555555555", operated),
             "apps.ios.readers.groups": ("11111111-2222-4333-8444-555555555555", operated),
             "apps.ios.readers.roles": ("Reader", operated),
@@ -126,17 +132,12 @@ import Testing
         "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAFCAIAAADzBuo/AAAAEUlEQVR42mPokXXAgxgGUBoA1xEtg4cpQo0AAAAASUVORK5CYII="
 
     @Test func `each setting changes what is configured`() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settings-\(UUID().uuidString)").path
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("settings-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         try ClientCredentialTests.makeCertificate(in: folder)
         try FileManager.default.copyItem(atPath: folder + "/certificate.pem", toPath: folder + "/other.pem")
         try FileManager.default.copyItem(atPath: folder + "/key.pem", toPath: folder + "/other-key.pem")
         try Data("secret".utf8).write(to: URL(fileURLWithPath: folder + "/secret"))
-        for (name, byte) in [("webhook", UInt8(7)), ("other-webhook", 8)] {
-            try Data("whsec_\(Data(repeating: byte, count: 32).base64EncodedString())".utf8).write(
-                to: URL(fileURLWithPath: folder + "/" + name))
-        }
         try #require(Data(base64Encoded: Self.logo)).write(to: URL(fileURLWithPath: folder + "/logo.png"))
         let missing = Set(Self.settings.map(\.key)).symmetricDifference(Self.others.keys)
         #expect(missing == [], "Each setting has a row of `others`, with a value that changes the configuration.")
@@ -201,54 +202,98 @@ import Testing
         }
     }
 
-    @Test func `an empty variable undoes the file's setting`() throws {
-        let file = "database: file.sqlite\napps: { ios: { client_id: abc, scopes: [mail.read] } }"
-        func read(_ environment: [String: String]) throws -> CompanionConfiguration {
-            try Self.withFile(file) { try CompanionConfiguration.read(environment: environment, file: $0) }
-        }
-        #expect(try read([:]).database == .file("file.sqlite"))
-        let without = try read(["COMPANION_DATABASE": "", "COMPANION_APPS_IOS_SCOPES": ""])
-        #expect(without.database == .standard)
-        #expect(without.applications.first?.registration.scopes == ["user.read"])
-    }
-
     // MARK: The documents
 
-    @Test func `the README's tables list exactly the declared settings`() throws {
-        let readme = try Self.text(of: "README.md")
-        let start = try #require(readme.range(of: "## Configure it"))
-        let end = try #require(readme.range(of: "\n| command |"))
-        let rows = readme[start.upperBound..<end.lowerBound].split(separator: "\n").filter { $0.hasPrefix("| `") }
-        let expected = Self.settings.map(Self.row)
-        for row in expected { #expect(rows.contains { $0 == row }, "The README lacks this row:\n\(row)") }
-        for row in rows { #expect(expected.contains { $0 == row }, "The README has a row of no setting:\n\(row)") }
+    @Test func `the guide and the package's file are what the declarations say`() throws {
+        #expect(
+            try SettingsDocument().markdown == Self.text(of: "deploy/guides/configuration.md"),
+            "companion settings --markdown")
+        let file = "deploy/debian/companion.yaml"
+        let document = try SettingsDocument(file: Site.root.appendingPathComponent(file).path)
+        #expect(try document.yaml == Self.text(of: file), "companion settings --yaml --config \(file)")
     }
 
-    private static func row(_ setting: Setting) -> String {
-        let key = setting.key.hasPrefix("apps.ios.") ? String(setting.key.dropFirst("apps.ios.".count)) : setting.key
-        let standard = setting.standard.map { "`\($0)`" } ?? ""
-        return "| `\(key)` | \(setting.values) | \(standard) | \(setting.help) |"
-    }
-
-    @Test func `the README's examples contain only settings`() throws {
-        let blocks = try Self.text(of: "README.md").components(separatedBy: "```yaml\n").dropFirst()
-        #expect(!blocks.isEmpty)
-        for block in blocks {
-            let yaml = try #require(block.components(separatedBy: "```").first)
-            let file = try Self.withFile(yaml, Self.file)
-            #expect(Set(file.keys.map(Self.asOfIOS)).isSubset(of: Self.settings.map(\.key)), "\(yaml)")
+    @Test func `the guide has a row for each setting, with its variable, unit, default and explanation`() throws {
+        let rows = try SettingsDocument().markdown.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        #expect(rows.count == Self.settings.count)
+        for setting in Self.settings {
+            let key = setting.key.hasPrefix("apps.ios.") ? setting.key.dropFirst("apps.ios.".count) : setting.key[...]
+            let row = try #require(rows.first { $0.hasPrefix("| `\(key)` | `\(setting.environmentName)` |") })
+            #expect(
+                row.hasSuffix("| \(setting.values) | \(setting.standard.map { "`\($0)`" } ?? "") | \(setting.help) |"))
         }
     }
 
-    /// The key as the table has it, whatever the application's name.
-    private static func asOfIOS(_ key: String) -> String {
-        let parts = key.split(separator: ".")
-        return parts.first == "apps" ? (["apps", "ios"] + parts.dropFirst(2)).joined(separator: ".") : key
-    }
-
-    @Test func `the example file has every setting that a file may have, and what is commented out is the default`()
+    @Test func `the annotated file keeps the values and names of a file, and is itself when it is annotated again`()
         throws
     {
+        let own = """
+            listen: 0.0.0.0:80
+            kiosk: { welcome: { en: "Hello: all # of you", ja: "null" }, hosts: ["*.contoso.com", adfs.example] }
+            apps: { one: { client_id: 007, scopes: [] }, two: { title: "" , page: ios } }
+            apis: { files: { base: https://a.example/v1, scopes: { /me/*: [A.Read, B.Read] } } }
+            api_tokens: [{ name: nightly, scopes: check }]
+            """
+        let first = try Self.withFile(own) { try SettingsDocument(file: $0).yaml }
+        let second = try Self.withFile(first) { try SettingsDocument(file: $0).yaml }
+        #expect(first == second)
+        let (before, after) = (try Self.withFile(own, Self.file), try Self.withFile(first, Self.file))
+        #expect(before.values == after.values && before.names == after.names)
+        #expect(Set(before.keys) == Set(after.keys))
+    }
+
+    @Test func `the schema has each setting that a file may have, at its place, with its choices`() throws {
+        let schema = try #require(JSONValue(parsing: SettingsDocument().schema.utf8))
+        for setting in Self.settings {
+            var place: JSONValue? = schema
+            for part in setting.key.split(separator: ".") {
+                let entries = place?["additionalProperties"]
+                place = entries?.object == nil ? place?["properties"]?[String(part)] : entries
+            }
+            guard setting.form != .secret else {
+                #expect(place == nil, "\(setting.key)")
+                continue
+            }
+            #expect(place?["description"]?.string?.hasPrefix(setting.help) == true, "\(setting.key)")
+            #expect(place?["enum"]?.array?.count ?? 0 == setting.choices.count, "\(setting.key)")
+        }
+    }
+
+    /// The documents whose examples of YAML are configurations.
+    private static let documents: [String] =
+        ["README.md", "deploy/README.md"]
+        + ["deploy/guides", "deploy/recipes"].flatMap { folder in
+            let path = Site.root.appendingPathComponent(folder).path
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            return names.filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+        }
+    /// The beginning of the example that is Prometheus' own.
+    private static let prometheus = "rule_files:"
+
+    @Test(arguments: documents)
+    func `each example of a document is a configuration without a mistake, with the files that it names`(
+        document: String
+    ) throws {
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("examples-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { TemporaryFolder.remove(folder) }
+        let portal = "\napps: { portal: { client_id: a, client_secret_file: portal.secret } }"
+        for block in try Self.text(of: document).components(separatedBy: "```yaml\n").dropFirst() {
+            let yaml = try #require(block.components(separatedBy: "```").first)
+            guard !yaml.trimmingCharacters(in: .whitespaces).hasPrefix(Self.prometheus) else { continue }
+            let text = yaml.replacing("/etc/companion/", with: "") + (yaml.contains("apps:\n") ? "" : portal)
+            let path = folder.appendingPathComponent("companion.yaml")
+            try Data(text.utf8).write(to: path)
+            for (key, value) in Self.file(at: path.path).values where key.hasSuffix("_file") {
+                guard case .text(let name) = value else { continue }
+                let data = key == "kiosk.logo_file" ? Data(base64Encoded: Self.logo) : Data("secret".utf8)
+                try #require(data).write(to: folder.appendingPathComponent(name))
+            }
+            #expect(throws: Never.self, "\(yaml)") { try CompanionConfiguration.read(file: path.path) }
+        }
+    }
+
+    @Test func `the package's file is read, and what is commented out in it is the default`() throws {
         let example = try Self.text(of: "deploy/debian/companion.yaml")
         // “# text” is a comment, “#key: value” a setting that is commented out.
         let all = example.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -258,13 +303,11 @@ import Testing
         }
         let active = try Self.withFile(example, Self.file)
         let file = try Self.withFile(all.joined(separator: "\n"), Self.file)
-        #expect(Set(file.keys) == Set(Self.settings.filter { $0.form != .secret }.map(\.key)))
-        for setting in Self.settings where active.values[setting.key] == nil {
-            guard let standard = setting.standard else { continue }
+        for setting in Self.settings where setting.form != .secret && active.values[setting.key] == nil {
             switch file.values[setting.key] {
-            case .text(let text): #expect(text == standard, "\(setting.key)")
-            case .list(let items): #expect("[\(items.joined(separator: ", "))]" == standard, "\(setting.key)")
-            case nil: Issue.record("\(setting.key) is not there")
+            case .text(let text): #expect(text == setting.standard, "\(setting.key)")
+            case .list(let items): #expect("[\(items.joined(separator: ", "))]" == setting.standard, "\(setting.key)")
+            case nil: #expect(setting.standard == nil, "\(setting.key)")
             }
         }
         _ = try Self.withFile(example) { try CompanionConfiguration.read(file: $0) }
@@ -304,9 +347,8 @@ import Testing
     }
 
     private static func withFile<Value>(_ text: String, _ body: (_ path: String) throws -> Value) throws -> Value {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString).yaml")
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("companion-\(UUID().uuidString).yaml")
         try Data(text.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         return try body(file.path)
     }
 }

@@ -4,7 +4,14 @@ import Foundation
 
 /// Failures of the provider and of the store, and restarts.
 extension LifecycleDriver {
+    /// - Parameter failure: keys are rotated once in a schedule. The tenant forgets the key before the previous one, with
+    ///   which access tokens of this schedule may be signed.
     func fail(_ failure: LifecycleModel.Failure?) async throws {
+        let rotates = failure == .lateKey || failure == .noKeys
+        if rotates {
+            guard !hasRotated else { return try await fail(nil) }
+            hasRotated = true
+        }
         func answer(_ status: Int, _ rest: String) -> String { #"{"status":\#(status),\#(rest)}"# }
         let answer: String =
             switch failure {
@@ -13,16 +20,30 @@ extension LifecycleDriver {
             case .throttled: answer(429, #""body":"{}","headers":{"Retry-After":"\#(site.isClustered ? 0 : 17)"}"#)
             case .invalidClient: answer(401, #""body":{"error":"invalid_client","error_codes":[7000222]}"#)
             case .invalidGrant: answer(400, #""body":{"error":"invalid_grant","error_codes":[50173]}"#)
-            case .closed, .lostAnswer, nil: "null"
+            case .closed, .lostAnswer, .lateKey, .noKeys, .clockBehind, nil: "null"
             }
+        let issued = Int(site.clock.now().timeIntervalSince1970) + LifecycleModel.clockLag
+        let claims = failure == .clockBehind ? #"{"iat":\#(issued),"nbf":\#(issued)}"# : "{}"
+        let keys = failure == .lateKey ? #""late""# : failure == .noKeys ? #""unavailable""# : "null"
         try await site.control(
             #"{"token_error":\#(answer),"close_connection":\#(failure == .closed ? #""token""# : "null"),"#
-                + #""lost_token_answer":\#(failure == .lostAnswer)}"#)
+                + #""lost_token_answer":\#(failure == .lostAnswer),"id_token_claims":\#(claims),"key_set":\#(keys)"#
+                + (rotates ? #","rotate_key":true}"# : "}"))
         model.failure = failure
+        isCheckFailing = failure?.isOfCheck == true
+    }
+
+    /// Ends a failure of checks with the response that it has met, and moves its times with the clock until then.
+    func settleChecks() async throws {
+        guard isCheckFailing, model.failure == nil || model.failure == .clockBehind else { return }
+        // A check that nobody waits for any more would still succeed.
+        try await site.untilSettled()
+        try await fail(model.failure)
     }
 
     func setDown(_ isDown: Bool) async throws {
-        guard model.isDown != isDown else { return }
+        // Whether a response can be checked then depends on whether its key has come with another one meanwhile.
+        guard model.isDown != isDown, !isDown || !model.isAnyUnchecked else { return }
         try await site.control(#"{"provider_down":\#(isDown ? #""all""# : "null")}"#)
         model.isDown = isDown
     }

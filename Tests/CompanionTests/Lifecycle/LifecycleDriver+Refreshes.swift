@@ -7,7 +7,9 @@ import Foundation
 extension LifecycleDriver {
     func refresh(_ slot: Slot, _ calls: [Call]) async throws {
         // One after the other would wait for the lock; what was not saved is saved by the first.
-        if calls.count == 1 || model.isLocked || model.accounts[slot]?.unsaved != nil {
+        if calls.count == 1 || model.isLocked || model.accounts[slot]?.unsaved != nil
+            || model.accounts[slot]?.unchecked != nil
+        {
             return try await refresh(slot, calls.first ?? .ordinary)
         }
         // Whether the next failure meets them depends on which of two companions is asked.
@@ -24,12 +26,19 @@ extension LifecycleDriver {
                 allowed.contains(answer.outcome), "\(answer.call) came to \(answer.outcome), none of \(allowed)")
         }
         let wasReplayed = try await wasReplayed(slot)
+        let isOfCheck = model.failure?.isOfCheck == true
         model.absorb(slot, answers, wasReplayed: wasReplayed)
+        guard isOfCheck else { return }
+        // Which response was the last and is kept is not known. Its refresh token is good.
+        try await settleChecks()
+        tick(61)
+        try await refresh(slot, .forced)
     }
 
     func refresh(_ slot: Slot, _ call: Call) async throws {
         let before = (asked: requests, expected: model.requests)
-        let candidates = [model] + [model.unharmed, model.forgetful(slot)].compactMap { $0 }
+        let candidates = ([model] + [model.unharmed, model.forgetful(slot)].compactMap { $0 })
+            .flatMap { [$0] + [$0.unkept(slot)].compactMap { $0 } }
         // libcurl repeats what it sent on a connection that had ended.
         let repeats = model.unharmed == nil ? 0 : 1
         var outcome = try await visitor.outcome(of: call, slot, ids)
@@ -59,7 +68,7 @@ extension LifecycleDriver {
     }
 
     func refreshDuringSignOut(_ slot: Slot, _ call: Call) async throws {
-        guard !model.isLocked else { return try await refresh(slot, call) }
+        guard !model.isLocked, model.accounts[slot]?.unchecked == nil else { return try await refresh(slot, call) }
         let allowed = model.outcomes(slot, [call]).union([.notSignedIn, .refused("interaction_required")])
         let tab = visitor.copy()
         let (visitor, ids) = (visitor, ids)
@@ -76,7 +85,9 @@ extension LifecycleDriver {
     }
 
     func refreshDuringCallback(_ slot: Slot, _ call: Call) async throws {
-        guard !model.isLocked, !model.isDown else { return try await refresh(slot, call) }
+        guard !model.isLocked, !model.isDown, model.accounts[slot]?.unchecked == nil else {
+            return try await refresh(slot, call)
+        }
         try await fail(nil)
         try await begin(slot)
         let allowed = model.outcomes(slot, [call]).union([.notSignedIn, .refused("interaction_required")])

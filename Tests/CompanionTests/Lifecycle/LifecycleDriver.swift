@@ -27,6 +27,9 @@ final class LifecycleDriver {
     var model: LifecycleModel
     /// The tenant's count of token requests when it was last read.
     var requests = 0
+    var hasRotated = false
+    /// Whether the tenant still gives responses that cannot be checked.
+    var isCheckFailing = false
 
     /// - Parameter browser: one that is signed in at the provider alone, which spares the pages for passwords.
     init(
@@ -64,7 +67,9 @@ final class LifecycleDriver {
             for step in schedule.steps {
                 tick(61)
                 done.append("\(step)")
+                try await settleChecks()
                 try await take(step)
+                try await settleChecks()
                 try await check()
             }
             done.append("the end")

@@ -8,6 +8,8 @@
 /// 4. What was answered is true from then on, also after a restart.
 /// 5. An answer of the provider is stored, also one that came late or while nothing could be stored.
 /// 6. A refresh token that was refused is not sent again for two minutes.
+/// 7. A response whose ID token cannot be checked now (the key is not published yet, the keys are not to be had, a clock is
+///    wrong) has its refresh token stored, and is checked again instead of another request for five minutes.
 struct LifecycleModel {
     typealias App = String
     typealias Person = String
@@ -31,12 +33,24 @@ struct LifecycleModel {
         var isRevoked = false
         /// The successor came when nothing could be stored; the companion has it in memory.
         var unsaved: (scopes: Scopes, at: Int)?
+        /// The response whose check failed for now.
+        var unchecked: Unchecked?
         /// Until when the companion that was refused does not ask for these scopes again; for the main ones, for none.
         var refusals: [Scopes: Int] = [:]
         /// It may have been restarted since.
         var mayHaveForgotten = false
         /// The store has noted a refusal for all companions, by a clock that no schedule moves.
         var isRefusedForAll = false
+    }
+
+    /// A refresh response that is checked again.
+    struct Unchecked {
+        var scopes: Scopes
+        var at: Int
+        /// The time from which its check succeeds.
+        var goodAt: Int
+        /// The error while it does not.
+        var code: String
     }
 
     struct Attempt {
@@ -60,10 +74,17 @@ struct LifecycleModel {
         case unavailable, garbage, closed, throttled, invalidClient, invalidGrant
         /// The provider did what was asked and the answer was lost.
         case lostAnswer
+        /// The response is signed with a key that is not published yet, or while the keys are not to be had, or its times lie
+        /// ahead of the companion's clock. It comes to an end with the next response, like the others.
+        case lateKey, noKeys, clockBehind
+
+        /// Whether the provider grants what is asked, and the companion cannot know it yet.
+        var isOfCheck: Bool { [.lateKey, .noKeys, .clockBehind].contains(self) }
 
         var code: String {
             switch self {
-            case .unavailable, .garbage, .closed, .lostAnswer: "provider_unavailable"
+            case .unavailable, .garbage, .closed, .lostAnswer, .noKeys: "provider_unavailable"
+            case .lateKey, .clockBehind: LifecycleModel.unchecked
             case .throttled: "throttled"
             case .invalidClient: "provider_rejected_client"
             case .invalidGrant: "interaction_required"
@@ -105,6 +126,13 @@ struct LifecycleModel {
     private static let idle = 1800
     private static let replayWindow = 600
     private static let refusalPause = 120
+    private static let uncheckedLifetime = 300
+    /// A clock that is 400 s behind may be 300 s behind.
+    static let clockLag = 400
+    private static let lagBeyondTolerance = 100
+    /// The error of a response that cannot be checked now. On a slow machine a check does not end in time, which is another
+    /// error.
+    static let unchecked = "provider_unavailable"
 
     let isSingleUse: Bool
     /// Whether several companions could use the store.
@@ -146,6 +174,17 @@ struct LifecycleModel {
         return model
     }
 
+    /// The same at the other one of two companions, which has not kept a response that could not be checked.
+    func unkept(_ slot: Slot) -> LifecycleModel? {
+        guard isAtTwo, accounts[slot]?.unchecked != nil else { return nil }
+        var model = self
+        model.accounts[slot]?.unchecked = nil
+        return model
+    }
+
+    /// Whether any response waits for its next check.
+    var isAnyUnchecked: Bool { accounts.values.contains { $0.unchecked != nil } }
+
     // MARK: Tokens
 
     /// Whether the companion knows by itself that the provider would refuse.
@@ -182,6 +221,16 @@ struct LifecycleModel {
         if isRefused(slot, call.scopes) { return .refused("interaction_required") }
         if isLocked { return failed("storage_unavailable") }
         if held.isRefusedForAll { return .refused("interaction_required") }
+        if call != .forced, let kept = held.unchecked, kept.scopes == call.scopes,
+            now - kept.at < Self.uncheckedLifetime
+        {
+            guard kept.goodAt <= now else { return failed(kept.code) }
+            held.issued[kept.scopes] = kept.at
+            held.needsSignIn = false
+            held.unchecked = nil
+            accounts[slot] = held
+            return .refreshed
+        }
         if isDown { return failed("provider_unavailable") }
         requests += 1
         defer { accounts[slot] = held }
@@ -197,6 +246,10 @@ struct LifecycleModel {
         case .lostAnswer:
             if isGranted(&held) { held.isSpent = true }
             return failed(Failure.lostAnswer.code)
+        case .some(let failure) where failure.isOfCheck:
+            guard isGranted(&held) else { return refused() }
+            keepUnchecked(&held, call, failure)
+            return failed(failure.code)
         case .some(let failure): return failed(failure.code)
         }
         guard isGranted(&held) else { return refused() }
@@ -210,6 +263,20 @@ struct LifecycleModel {
         held.needsSignIn = false
         held.isSpent = false
         held.refusals = [:]
+        held.unchecked = nil
+    }
+
+    /// Takes over a response that cannot be checked now: nothing but its refresh token. A call that wants more than an
+    /// ordinary refresh brings does not wait for it.
+    private func keepUnchecked(_ held: inout Held, _ call: Call, _ failure: Failure) {
+        held.isSpent = false
+        held.refusals = [:]
+        held.unchecked =
+            call == .forced
+            ? nil
+            : Unchecked(
+                scopes: call.scopes, at: now, goodAt: failure == .clockBehind ? now + Self.lagBeyondTolerance : now,
+                code: failure.code)
     }
 
     /// Whether the provider takes the stored refresh token.
@@ -264,6 +331,7 @@ struct LifecycleModel {
             held.needsSignIn = false
             held.isSpent = false
             held.refusals = [:]
+            held.unchecked = nil
         } else {
             for scopes in refused where !isRefused(slot, scopes) && !held.isRefusedForAll { refuse(&held, scopes) }
         }
@@ -298,7 +366,10 @@ struct LifecycleModel {
     /// A restart forgets what is in memory alone.
     mutating func restart() {
         for (slot, held) in accounts {
-            if !isAtTwo { accounts[slot]?.refusals = [:] }
+            if !isAtTwo {
+                accounts[slot]?.refusals = [:]
+                accounts[slot]?.unchecked = nil
+            }
             guard held.unsaved != nil else { continue }
             accounts[slot]?.unsaved = nil
             accounts[slot]?.isSpent = true

@@ -54,6 +54,10 @@ import Testing
                         $0.database = .postgres(settings)
                     }
                     $0.refreshTimes.caller = .seconds(Self.patience)
+                    // A slow machine needs a part of a second for a check that succeeds.
+                    $0.refreshTimes.checks = .seconds(1)
+                    $0.refreshTimes.whileValid = .seconds(Self.patience)
+                    $0.refreshTimes.recheck = .milliseconds(20)
                 }
             ) { site in
                 let lock = try backend == .sqlite ? StoreLock(site.database) : nil

@@ -48,6 +48,7 @@ extension Visitor {
         switch (answer.status, answer.code) {
         case (200, _): return answer.json["source"] as? String == "refreshed" ? .refreshed : .cache
         case (404, _), (401, "session_expired"): return .notSignedIn
+        case (_, "invalid_id_token"): return .refused(LifecycleModel.unchecked)
         case (_, let code?): return .refused(code)
         default: throw LawBroken("\(call) came to \(answer.status) \(answer.text)")
         }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -93,6 +94,36 @@ import Testing
             #expect(try await monitoring.get("/healthz").status == 200)
             #expect(try await monitoring.get("/ios").status == 404)
             #expect(try await monitoring.api(.post, "/metrics").status == 405)
+        }
+    }
+
+    @Test func `a server whose database was deleted is not ready, says so, and lets nobody in who would be gone`()
+        async throws
+    {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            // The session is in memory: a read could need another connection, which a file without a name refuses.
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+            #expect(try await visitor.metrics()["companion_database_sound"] == 1)
+            try FileManager.default.removeItem(atPath: site.database)
+            let answer = try await visitor.get("/readyz")
+            #expect(answer.status == 503)
+            let problem = "\(site.database) was deleted or replaced"
+            #expect((answer.json["database"] as? String)?.hasPrefix(problem) == true)
+            #expect(answer.json["beside_others"] as? String == "ok")
+            let metrics = try await visitor.metrics()
+            #expect(metrics["companion_database_sound"] == 0 && metrics["companion_database_writable"] == 0)
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+            let newcomer = Visitor(site)
+            #expect(try await newcomer.walkToCallback().status == 503)
+            #expect(newcomer.sessionCookie == nil)
+            #expect(try await newcomer.api(.get, "/api/ios/account").json["account"] is NSNull)
+            func lines() -> [String] {
+                site.log.all.filter { $0.contains(problem) && $0.contains("nothing is stored") }
+            }
+            #expect(await eventually { !lines().isEmpty })
+            #expect(lines().count == 1)
         }
     }
 

@@ -10,15 +10,15 @@ import Testing
         try await Site.run { site in
             let visitor = Visitor(site)
             let page = try await visitor.send(.get, path, headers: [.accept: "text/html"])
-            var waiting = Self.references(in: page.text)
+            var waiting = Self.references(in: page.text, at: path)
             #expect(waiting.count > 2)
             var seen: Set<String> = []
             while let name = waiting.popLast() {
                 guard seen.insert(name).inserted else { continue }
-                let file = try await visitor.send(.get, "/assets/\(name)")
+                let file = try await visitor.send(.get, name)
                 #expect(file.status == 200, "\(name)")
                 #expect(file.fields[.cacheControl] == "public, max-age=31536000, immutable", "\(name)")
-                waiting += Self.references(in: file.text)
+                waiting += Self.references(in: file.text, at: name)
             }
         }
     }
@@ -26,17 +26,17 @@ import Testing
     @Test func `a plain name still works, with revalidation`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
-            let file = try await visitor.send(.get, "/assets/companion.css")
+            let file = try await visitor.send(.get, "/assets/styles/companion.css")
             #expect(file.status == 200)
             #expect(file.fields[.cacheControl] == "no-cache")
             let tag = try #require(file.fields[.eTag])
-            let again = try await visitor.send(.get, "/assets/companion.css", headers: [.ifNoneMatch: tag])
+            let again = try await visitor.send(.get, "/assets/styles/companion.css", headers: [.ifNoneMatch: tag])
             #expect(again.status == 304)
         }
     }
 
     @Test func `a page that is made at its first request is sent compressed soon after`() async throws {
-        try await Site.run { site in
+        try await Site.run(compressed: true) { site in
             let visitor = Visitor(site)
             // Each form has a tag of its own; this client decodes what it gets.
             func isCompressed(_ path: String) async throws -> Bool {
@@ -49,14 +49,16 @@ import Testing
             func becomesCompressed(_ path: String) async -> Bool {
                 await eventually { (try? await isCompressed(path)) ?? false }
             }
-            #expect(await becomesCompressed("/assets/companion.css"), "what is there from the start")
+            #expect(await becomesCompressed("/assets/styles/companion.css"), "what is there from the start")
             #expect(await becomesCompressed("/ios"))
             #expect(await becomesCompressed("/macos"), "when the first had been done")
         }
     }
 
-    /// Names of assets in a page, module or style.
-    private static func references(in text: String) -> [String] {
-        text.matches(of: /(?:\/assets\/|["']\.\/)([a-z0-9.-]+\.(?:js|css|svg))\b/).map { String($0.output.1) }
+    /// Paths of assets in a page, module or style.
+    private static func references(in text: String, at path: String) -> [String] {
+        text.matches(of: /(?:(\/assets\/)|["'](?=\.))([a-z0-9.\/-]+\.(?:js|css|svg|json|txt))\b/).compactMap { found in
+            URL(string: String((found.output.1 ?? "") + found.output.2), relativeTo: URL(fileURLWithPath: path))?.path
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Languages
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -16,9 +17,8 @@ import Testing
 
     /// The logo that a file with these bytes is.
     private static func logo(_ data: Data) throws -> KioskLogo {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).png")
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("\(UUID().uuidString).png")
         try data.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         return try KioskLogo(path: file.path)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -8,9 +9,8 @@ import Testing
 /// Which addresses the kiosk's browser may go to.
 @Suite struct KioskPolicyTests {
     private func policy(_ yaml: String) throws -> KioskPolicy? {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString).yaml")
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("companion-\(UUID().uuidString).yaml")
         try Data(("device_mode: shared\n" + yaml).utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         return KioskPolicy(try CompanionConfiguration.read(file: file.path))
     }
 

@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: ["", "home"])
     func `a page and a text are compressed soon after their first request`(section: String) async throws {
-        try await Site.run { site in
+        try await Site.run(compressed: true) { site in
             let visitor = Visitor(site)
             let path = section.isEmpty ? "/ios" : try await visitor.path(ofTexts: section)
             let first = try await visitor.get(path)
@@ -150,15 +150,16 @@ import Testing
         let sentences = try ServerSentences.ofSources.get()
         #expect(
             sentences.computed == [
-                "DemoLanguage.swift": 1, "MonitoringReport.swift": 1, "PostgresFindings.swift": 2,
+                "CheckFinding.swift": 1, "DemoLanguage.swift": 1, "MonitoringReport.swift": 2,
+                "PostgresFindings.swift": 3,
                 "Problem+Errors.swift": 1,
                 "SessionEntry.swift": 1, "StorageFindings.swift": 2,
             ],
             "A computed sentence has no translation. Write a literal with interpolations, or add the place here.")
         #expect(
             sentences.mentions == [
-                "CheckFinding.swift": 7, "CredentialProbe.swift": 1, "Pages.swift": 1,
-                "PostgresFindings.swift": 2, "Problem+Errors.swift": 1, "Problem.swift": 3, "StorageFindings.swift": 2,
+                "CommonFields.swift": 1, "CheckFinding.swift": 7, "Pages.swift": 1,
+                "PostgresFindings.swift": 2, "Problem+Errors.swift": 2, "Problem.swift": 3, "StorageFindings.swift": 2,
             ],
             "Let ServerSentences read what is said where the type Message is named now, then change the number here.")
     }
@@ -203,9 +204,10 @@ import Testing
             prefixes.formUnion(text.matches(of: /\bt\(`([a-z_.]+\.)\$\{/).map { String($0.output.1) })
         }
         // The server fills in what pages say of the configuration.
-        let source = try ["FixedContent", "FixedContent+Kiosk"].map { name in
+        let source = try ["FixedContent", "FixedContent+Bar", "FixedContent+Kiosk"].map { name in
             try String(
-                contentsOf: Site.root.appendingPathComponent("Sources/CompanionPages/\(name).swift"), encoding: .utf8)
+                contentsOf: Site.root.appendingPathComponent("Sources/Companion/CompanionPages/\(name).swift"),
+                encoding: .utf8)
         }.joined()
         used.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_]+\.[a-z0-9_.]+)"/).map { String($0.output.1) })
         prefixes.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_.]+\.)\\\(/).map { String($0.output.1) })
@@ -215,20 +217,25 @@ import Testing
     }
 
     @Test(arguments: [
-        "index", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error", "native", "native-lint",
-        "native-explain", "native-map", "native-case",
+        "index", "team", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error", "native",
+        "native-map", "native-play",
+        "native-case", "paste", "truth",
     ])
     func `a page contains or fetches the sections of all texts that its scripts use`(page: String) throws {
         let html = try Self.html(of: page)
         let block = try #require(html.firstMatch(of: /\{\{strings ([^}]*)\}\}/)).output.1
         var sections = Set(block.split(separator: " ").map(String.init))
-        var waiting = html.matches(of: /src="\{\{base\}\}\/assets\/([^"]+\.js)"/).map { String($0.output.1) }
-        var seen: Set<String> = []
+        var waiting = html.matches(of: /src="\{\{base\}\}\/assets\/([^"]+\.js)"/).map { found in
+            Self.folder.appendingPathComponent(String(found.output.1))
+        }
+        var seen: Set<URL> = []
         var used: Set<String> = []
-        while let name = waiting.popLast() {
-            guard seen.insert(name).inserted else { continue }
-            let text = try String(contentsOf: Self.folder.appendingPathComponent("assets/\(name)"), encoding: .utf8)
-            waiting += text.matches(of: /(?:from|import|import\() ?"\.\/([^"]+\.js)"/).map { String($0.output.1) }
+        while let file = waiting.popLast() {
+            guard seen.insert(file).inserted else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            waiting += text.matches(of: /(?:from|import|import\() ?"(\.[^"]+\.js)"/).compactMap { found in
+                URL(string: String(found.output.1), relativeTo: file)?.absoluteURL
+            }
             sections.formUnion(text.matches(of: /loadTexts\("([a-z_]+)"\)/).map { String($0.output.1) })
             used.formUnion(text.matches(of: /\bt\(["`]([a-z_]+)\./).map { String($0.output.1) })
         }
@@ -245,8 +252,8 @@ import Testing
 
     @Test func `a text that a page needs and a language lacks prevents the start`() throws {
         let files = FileManager.default
-        let folder = files.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? files.removeItem(at: folder) }
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent(UUID().uuidString)
+        defer { TemporaryFolder.remove(folder) }
         try files.copyItem(at: Self.folder, to: folder)
         func load() throws {
             _ = try Pages(

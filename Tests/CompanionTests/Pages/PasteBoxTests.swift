@@ -30,7 +30,7 @@ import WebFormats
             let page = try await Visitor(site).send(.get, "/", headers: [.accept: "text/html"])
             #expect(page.status == 200)
             #expect(page.text.contains("id=\"paste\"") == isThere)
-            #expect(page.text.contains("paste-box") == isThere)
+            #expect(page.text.contains("/assets/scripts/paste/box.") == isThere)
             #expect(!page.text.contains("{{"))
         }
     }

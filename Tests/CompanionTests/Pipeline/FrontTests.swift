@@ -1,4 +1,6 @@
+import EventLoop
 import Foundation
+import HTTPClient
 import HTTPTypes
 import Testing
 import WebFormats
@@ -87,6 +89,59 @@ import WebFormats
                 let page = try await visitor.send(
                     .get, "http://127.0.0.1:\(site.port)\(path)?tab=1", headers: [.secFetchMode: "navigate"])
                 #expect(page.location == site.origin + "/companion/ios?tab=1")
+            }
+        }
+    }
+
+    /// The name, the path and the mode of a request from this machine, and where it is sent; nil for the page itself.
+    @Test(arguments: [
+        ("mymac.local", "/auth/ios/sign-in?prompt=login", "navigate", "/auth/ios/sign-in?prompt=login"),
+        ("192.0.2.7", "/ios?tab=1", "navigate", "/ios?tab=1"), ("mymac.local", "/ios", "no-cors", nil),
+        ("mymac.local", "/api/ios/account", "cors", nil), ("localhost", "/ios", "navigate", nil),
+    ])
+    func `a browser on this machine is taken from its other names to the public address`(
+        host: String, path: String, mode: String, wanted: String?
+    ) async throws {
+        try await Site.run { site in
+            let workers = try WorkerGroup(count: 1)
+            let client = HTTPClient(
+                workers: workers, configuration: .init(connectsTo: "localhost:\(site.port)"))
+            let answer = try? await client.send(
+                HTTPRequest(
+                    method: .get, scheme: "http", authority: "\(host):\(site.port)", path: path,
+                    headerFields: [.secFetchMode: mode]))
+            #expect(answer?.head.headerFields[.location] == wanted.map { site.origin + $0 })
+            #expect(answer?.head.status == (wanted == nil ? .ok : .temporaryRedirect))
+            await client.shutdown()
+            await workers.shutdown()
+        }
+    }
+
+    @Test(arguments: [
+        ("/ios/", "/ios"), ("/ios/?tab=1", "/ios?tab=1"), ("/native/map/", "/native/map"), ("/", nil),
+        ("/ios//", nil), ("//evil.example/", nil), ("/nothing/", nil),
+    ])
+    func `a page is found with a slash at the end of its address`(path: String, wanted: String?) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let answer = try await visitor.get(site.origin + path)
+            #expect(answer.location == wanted.map { site.origin + $0 })
+            #expect(answer.status == (wanted != nil ? 308 : path == "/" ? 200 : 404))
+            #expect(try await visitor.api(.get, "/api/ios/account/").status == 404, "a program is not a person")
+        }
+    }
+
+    @Test func `a browser with too many cookies reads in its language that they are too many`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            visitor.setCookie("other", String(repeating: "x", count: 40_000))
+            let answer = try await visitor.get("/ios")
+            #expect(answer.status == 431)
+            #expect(answer.fields[.contentType] == "text/html; charset=utf-8")
+            for text in [
+                "<p lang=\"en\">", "Delete the cookies of localhost", "<p lang=\"zh-Hans\">", "localhost 的 Cookie",
+            ] {
+                #expect(answer.text.contains(text), "\(text)")
             }
         }
     }

@@ -12,9 +12,8 @@ import Testing
 /// The companion's own https.
 @Suite(.timeLimit(.minutes(2))) struct HTTPSTests {
     private func withFolder(_ test: (String) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("https-\(UUID())").path
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("https-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         try await test(folder)
     }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HTTPTypes
 import Testing
@@ -63,6 +63,7 @@ import WebFormats
     /// Who asks. Each has what the ones before have not.
     enum Asker: String, CaseIterable, Sendable {
         case nobody, signedIn, reader, `operator`, check, sessions, metrics
+        case sessionsRead = "sessions_read"
     }
 
     /// Returns who gets past the checks of a route.
@@ -84,6 +85,7 @@ import WebFormats
         switch route.programScope {
         case .check: admitted.insert(.check)
         case .sessions: admitted.insert(.sessions)
+        case .sessionsRead: admitted.formUnion([.sessions, .sessionsRead])
         case .metrics: admitted.insert(.metrics)
         case nil: break
         }
@@ -95,7 +97,7 @@ import WebFormats
         "PUT /api/{app}/account", "DELETE /api/{app}/accounts/{id}", "POST /api/{app}/token",
     ]
 
-    /// What only a portal's operators may do. A new address of that kind has to be listed here.
+    /// Only a portal's operators may ask for these. A new address of that kind has to be listed here.
     private static let ofOperators: Set<String> = [
         "GET /api/{app}/health", "GET /api/{app}/sessions", "DELETE /api/{app}/sessions/{key}",
         "POST /api/{app}/app-only",
@@ -144,7 +146,7 @@ import WebFormats
                         ].contains(answer.code)
                         let expected = Self.admitted(route, method).contains(asker)
                         // A program without the right scope is told so; at pages' addresses a token is nobody's.
-                        let isProgram = [.check, .sessions, .metrics].contains(asker)
+                        let isProgram = [.check, .sessions, .sessionsRead, .metrics].contains(asker)
                         if isProgram, route.programScope == nil { continue }
                         #expect(
                             isRefused != expected, "\(asker) \(method) \(path): \(answer.status) \(answer.code ?? "")")
@@ -175,7 +177,7 @@ import WebFormats
         switch asker {
         case .nobody, .signedIn, .reader, .operator:
             return try await visitor.api(method, path, body: Self.body(path, method))
-        case .check, .sessions, .metrics:
+        case .check, .sessions, .sessionsRead, .metrics:
             return try await visitor.send(
                 method, path, headers: [.accept: "application/json", .authorization: "Bearer \(asker.rawValue)"])
         }

@@ -1,6 +1,8 @@
-import Crypto
+import Cryptography
 import Foundation
+import HTTPServer
 import HTTPTypes
+import HTTPWire
 import Testing
 import WebFormats
 
@@ -23,7 +25,8 @@ import WebFormats
         try await Site.run(configured: { configuration in
             configuration.applications[1].page = .portal
             configuration.apiTokens = [
-                Self.token("checks", [.check]), Self.token("sessions", [.sessions]), Self.token("metrics", [.metrics]),
+                Self.token("checks", [.check]), Self.token("sessions", [.sessions]),
+                Self.token("reading", [.sessionsRead]), Self.token("metrics", [.metrics]),
                 Self.token("ended", Set(APIToken.Scope.allCases), expires: Date().addingTimeInterval(-1)),
                 Self.token("lasting", Set(APIToken.Scope.allCases), expires: Date().addingTimeInterval(Self.day)),
             ]
@@ -44,14 +47,14 @@ import WebFormats
     }
 
     private static let addresses: [(HTTPRequest.Method, String, APIToken.Scope, good: Int)] = [
-        (.post, "/api/macos/check", .check, 200), (.get, "/api/macos/sessions", .sessions, 200),
+        (.post, "/api/macos/check", .check, 200), (.get, "/api/macos/sessions", .sessionsRead, 200),
         (.delete, "/api/macos/sessions/424242", .sessions, 404), (.get, "/metrics", .metrics, 200),
     ]
 
     @Test(
         arguments: [
-            ("checks", [.check]), ("sessions", [.sessions]), ("metrics", [.metrics]),
-            ("lasting", [.check, .sessions, .metrics]),
+            ("checks", [.check]), ("sessions", [.sessions, .sessionsRead]), ("reading", [.sessionsRead]),
+            ("metrics", [.metrics]), ("lasting", [.check, .sessions, .sessionsRead, .metrics]),
         ] as [(String, Set<APIToken.Scope>)])
     func `a token opens the addresses of its scopes and no others`(name: String, scopes: Set<APIToken.Scope>)
         async throws
@@ -115,6 +118,9 @@ import WebFormats
             let answer = try await ask(visitor, .get, "/api/macos/sessions", "Bearer companion_sessions")
             let sessions = try #require(answer.json["sessions"] as? [[String: Any]])
             #expect(sessions.count == 1 && sessions[0]["current"] as? Bool == false)
+            #expect(answer.json["may_end"] as? Bool == true)
+            let reading = try await ask(visitor, .get, "/api/macos/sessions", "Bearer companion_reading")
+            #expect(reading.json["may_end"] as? Bool == false)
             let key = try #require(sessions[0]["key"] as? String)
             #expect(
                 try await ask(visitor, .delete, "/api/macos/sessions/\(key)", "Bearer companion_sessions").status == 204
@@ -134,6 +140,65 @@ import WebFormats
             #expect(codes.contains("throttled"))
             #expect(try await visitor.signIn(app: "macos").location == "/macos")
             #expect(try await visitor.api(.get, "/api/macos/sessions").status == 200)
+        }
+    }
+
+    @Test func `a right token is counted by itself, and those who guess at its address are not its neighbours`()
+        async throws
+    {
+        try await run {
+            $0.limits.programRequestsPerMinute = 4
+        } _: { site, visitor in
+            for path in ["/api/macos/sessions", "/metrics"] {
+                var codes: [String?] = []
+                for authorization in ["Bearer wrong", "Bearer companion_ended", "Basic x", "Bearer", "Bearer wrong"] {
+                    codes.append(try await ask(visitor, .get, path, authorization).code)
+                }
+                #expect(codes.last == "throttled", "\(codes)")
+                #expect(try await ask(visitor, .get, path, "Bearer companion_lasting").status == 200, "\(path)")
+                site.clock.advance(60)
+            }
+            for _ in 0..<2 {
+                #expect(try await ask(visitor, .get, "/metrics", "Bearer companion_metrics").status == 200)
+            }
+            #expect(try await ask(visitor, .get, "/metrics", "Bearer companion_metrics").code == "throttled")
+            #expect(try await ask(visitor, .get, "/metrics", "Bearer companion_lasting").status == 200, "another token")
+            #expect(try await ask(visitor, .get, "/metrics", "Bearer wrong").code == "invalid_token", "nobody's share")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("this machine", "127.0.0.1", nil, false, true), ("this machine, IPv6", "::1", nil, false, true),
+            ("another machine in plain text", "192.0.2.7", nil, false, false),
+            ("another machine that says https", "192.0.2.7", "https", false, false),
+            ("a listed proxy that says https", "10.0.3.7", "https", false, true),
+            ("a listed proxy that says http", "10.0.3.7", "http", false, false),
+            ("a listed proxy that says nothing", "10.0.3.7", nil, false, false),
+            ("a client's word before the proxy's", "10.0.3.7", "https, http", false, false),
+            ("a proxy on this machine that says http", "127.0.0.1", "http", false, false),
+            ("a proxy on this machine that says https", "127.0.0.1", "https", false, true),
+            ("https of our own", "192.0.2.7", nil, true, true),
+        ] as [(String, String, String?, Bool, Bool)])
+    func `a token is taken over https and from this machine, whatever the public URL says`(
+        row: String, peer: String, scheme: String?, ownHTTPS: Bool, isTaken: Bool
+    ) throws {
+        var configuration = CompanionConfiguration(port: 0)
+        configuration.publicURL = try PublicURL("https://portal.example")
+        configuration.trustedProxies = ["10.0.0.0/16"].compactMap(AddressRange.init)
+        if ownHTTPS { configuration.tls = TLSFiles(certificate: "a.pem", privateKey: "a.key") }
+        var fields = HTTPFields()
+        fields[.xForwardedProto] = scheme
+        let head = try RequestHead(target: "/metrics", headerFields: fields)
+        let address = try #require(PeerAddress(forwarded: peer[...]))
+        #expect(ProgramAccess.isPrivate(head, from: address, at: configuration) == isTaken, "\(row)")
+    }
+
+    @Test func `a proxy that says http takes no token`() async throws {
+        try await run { _, visitor in
+            let answer = try await ask(
+                visitor, .get, "/metrics", "Bearer companion_metrics", [.xForwardedProto: "http"])
+            #expect(answer.status == 403 && answer.code == "cross_site_request", "\(answer.text)")
         }
     }
 

@@ -78,9 +78,36 @@ import Testing
     }
 
     @Test(arguments: [
-        "/", "/ios", "/macos", "/assets/companion.css", "/api/device", "/nothing", "/auth/callback", "/healthz",
+        "/", "/ios", "/macos", "/assets/styles/companion.css", "/assets/scripts/base/common.js",
+        "/assets/pictures/favicon.svg", "/api/device", "/nothing", "/auth/callback", "/healthz",
     ])
-    func `every answer carries the security headers`(path: String) async throws {
+    func `every answer forbids guessing its type, sends no referrer and is for our pages only`(path: String)
+        async throws
+    {
+        try await Site.run { site in
+            let fields = try await Visitor(site).get(path).fields
+            #expect(fields[.xContentTypeOptions] == "nosniff")
+            #expect(fields[.referrerPolicy] == "no-referrer")
+            #expect(fields[.crossOriginResourcePolicy] == "same-origin")
+        }
+    }
+
+    @Test(arguments: [
+        ("/assets/styles/companion.css", false), ("/assets/scripts/base/common.js", false), ("/api/device", true),
+        ("/healthz", true), ("/assets/pictures/favicon.svg", true),
+    ])
+    func `what is no document has no policy of documents, but data and pictures that could have scripts forbid them`(
+        path: String, isGuarded: Bool
+    ) async throws {
+        try await Site.run { site in
+            let fields = try await Visitor(site).get(path).fields
+            #expect(fields[.contentSecurityPolicy]?.hasPrefix("default-src 'none'") == (isGuarded ? true : nil))
+            #expect(fields[.permissionsPolicy] == nil && fields[.crossOriginOpenerPolicy] == nil)
+        }
+    }
+
+    @Test(arguments: ["/", "/ios", "/macos", "/nothing", "/auth/callback"])
+    func `every document carries the security headers`(path: String) async throws {
         try await Site.run { site in
             let fields = try await Visitor(site).get(path).fields
             let policy = try #require(fields[.contentSecurityPolicy])
@@ -97,7 +124,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["/", "/ios", "/assets/companion.css", "/api/device", "/nothing"])
+    @Test(arguments: ["/", "/ios", "/assets/pictures/favicon.svg", "/nothing"])
     func `a page loads and runs only files of ours, and its scripts cannot turn text into HTML`(
         path: String
     ) async throws {
@@ -179,6 +206,23 @@ import Testing
             #expect(health.json["status"] as? String == "ok")
             let readiness = try await visitor.api(.get, "/readyz")
             #expect(readiness.status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("/macso", "/macos"), ("/Native", "/native"), ("/native/mpa", "/native/map"), ("/auth/sign-out", nil),
+        ("/kiosks", nil), ("/" + String(repeating: "native/", count: 200), nil),
+    ])
+    func `the address of a page that is misspelt names the nearest page`(path: String, page: String?) async throws {
+        for prefix in ["", "/sign-in"] {
+            try await Site.run(below: prefix, configured: { _ in }) { site in
+                let plain = "There is nothing at this address."
+                let found = try await Visitor(site).send(.get, prefix + path, headers: [.accept: "text/html"])
+                let address = site.configuration.publicURL.address
+                let sentence = page.map { "\(plain) Did you mean \(address)\($0)?" } ?? plain
+                #expect(found.status == 404 && found.text.contains("<p>\(sentence)</p>"), "\(found.text)")
+                #expect(try await Visitor(site).api(.get, prefix + path).json["detail"] as? String == plain)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -10,8 +11,7 @@ import Testing
 @Suite struct SecretsTests {
     @Test(arguments: ["post", "basic", "federated"])
     func `every secret of a run is where it has to be, and nowhere else`(credential: String) async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("credential-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("credential-\(UUID().uuidString)")
         let federated = "a-token-of-another-system-\(UUID().uuidString)"
         try Data(federated.utf8).write(to: file)
         try await Site.run(

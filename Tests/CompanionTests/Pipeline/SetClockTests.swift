@@ -17,6 +17,7 @@ import Testing
             let visitor = Visitor(site)
             let automatic = "/auth/ios/sign-in?automatic=1"
             try await visitor.signIn(app: "macos")
+            site.clock.stop()
             for _ in 0..<3 { #expect(try await visitor.get(automatic).status == 302) }
             site.clock.setWrong(by: jump)
             #expect(try await visitor.get(automatic).fields[.retryAfter] == "60")

@@ -10,8 +10,6 @@ import WebFormats
 
 /// A sign-in that the browser keeps until it comes back.
 @Suite struct AttemptCookieTests {
-    private static let prefix = "companion-attempt-"
-
     private func setCookies(_ answer: Visitor.Answer) -> [String] { answer.fields[values: .setCookie] }
 
     private func isRefused(_ answer: Visitor.Answer) -> Bool {
@@ -32,20 +30,20 @@ import WebFormats
             let visitor = Visitor(origin: site.origin, client: site.client, below: path)
             let cookies = setCookies(try await visitor.get("\(path)/auth/ios/sign-in"))
             #expect(cookies.count == 2)
-            let attempt = try #require(cookies.first { $0.hasPrefix(Self.prefix) })
+            let attempt = try #require(cookies.first { $0.hasPrefix(visitor.attempts) })
             #expect(attempt.hasSuffix("; Path=\(path)/auth; Max-Age=1800; HttpOnly; SameSite=Lax"))
-            #expect(attempt.firstMatch(of: /^companion-attempt-[0-9a-f]{8}=/) != nil)
-            #expect(cookies.contains { $0.hasPrefix("companion-mark=") && $0.contains("; Path=/;") })
+            #expect(attempt.firstMatch(of: /^companion-\d+-attempt-[0-9a-f]{8}=/) != nil)
+            #expect(cookies.contains { $0.hasPrefix(visitor.cookieName + "-mark=") && $0.contains("; Path=/;") })
             // The mark stays as it is.
             let again = setCookies(try await visitor.get("\(path)/auth/ios/sign-in"))
-            #expect(again.count == 1 && again[0].hasPrefix(Self.prefix))
+            #expect(again.count == 1 && again[0].hasPrefix(visitor.attempts))
         }
     }
 
     @Test func `over https the attempt's cookie is one that only https sets`() throws {
         var configuration = CompanionConfiguration(port: 0, applications: [])
         configuration.publicURL = try PublicURL("https://portal.example/here")
-        let cookies = AttemptCookies(configuration: configuration)
+        let cookies = AttemptCookies(configuration: configuration, now: Date.init)
         #expect(cookies.name(of: "s").hasPrefix("__Secure-companion-attempt-"))
     }
 
@@ -62,14 +60,16 @@ import WebFormats
             var location = try #require(try await visitor.walkToCallback().location)
             let other = Visitor(site)
             _ = try await other.get("/auth/ios/sign-in")
-            let (name, value) = try #require(visitor.cookies(named: Self.prefix).first)
-            let mark = visitor.cookies(named: "companion-mark")["companion-mark"]
+            let (name, value) = try #require(visitor.cookies(named: visitor.attempts).first)
+            let mark = visitor.cookies(named: visitor.cookieName + "-mark")[visitor.cookieName + "-mark"]
             switch change {
             case .noAttempt: visitor.setCookie(name, nil)
-            case .noMark: visitor.setCookie("companion-mark", nil)
+            case .noMark: visitor.setCookie(visitor.cookieName + "-mark", nil)
             case .otherMark:
-                visitor.setCookie("companion-mark", other.cookies(named: "companion-mark")["companion-mark"])
-            case .othersAttempt: visitor.setCookie(name, other.cookies(named: Self.prefix).values.first)
+                visitor.setCookie(
+                    visitor.cookieName + "-mark",
+                    other.cookies(named: visitor.cookieName + "-mark")[visitor.cookieName + "-mark"])
+            case .othersAttempt: visitor.setCookie(name, other.cookies(named: other.attempts).values.first)
             case .changedByte: visitor.setCookie(name, value.dropLast(8) + "AAAAAAAA")
             case .cut: visitor.setCookie(name, String(value.dropLast(4)))
             case .otherState: location = location.replacing(/state=[^&]*/, with: "state=x")
@@ -80,7 +80,7 @@ import WebFormats
             guard change != .otherState else { return }
             // Nothing was consumed.
             visitor.setCookie(name, value)
-            visitor.setCookie("companion-mark", mark)
+            visitor.setCookie(visitor.cookieName + "-mark", mark)
             #expect(try await visitor.get(location).location == "/ios")
         }
     }
@@ -93,9 +93,29 @@ import WebFormats
                 locations.append(try #require(try await visitor.walkToCallback().location))
                 site.clock.advance(1)
             }
-            #expect(visitor.cookies(named: Self.prefix).count == 5)
+            #expect(visitor.cookies(named: visitor.attempts).count == 5)
             #expect(isRefused(try await visitor.get(locations[0])))
             for location in locations.dropFirst() { #expect(try await visitor.get(location).location == "/ios") }
+        }
+    }
+
+    @Test(arguments: [TimeInterval(60), 3600, 1e9])
+    func `cookies of another host with a date ahead of now push out no sign-in under way`(ahead: TimeInterval)
+        async throws
+    {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let location = try #require(try await visitor.walkToCallback().location)
+            let (_, value) = try #require(visitor.cookies(named: visitor.attempts).first)
+            // The date is in the clear: a sibling host needs no key for it.
+            let bytes = try #require(Base64URL.decode(Array(value.utf8)))
+            let date = site.clock.now().addingTimeInterval(ahead)
+            let time = withUnsafeBytes(of: Int64(date.timeIntervalSince1970 * 1000).bigEndian) { Array($0) }
+            for number in 0..<5 {
+                visitor.setCookie("\(visitor.attempts)0000000\(number)", Base64URL.encode(time + bytes.dropFirst(8)))
+            }
+            _ = try await visitor.leave(app: "macos")
+            #expect(try await visitor.get(location).location == "/ios")
         }
     }
 
@@ -107,7 +127,7 @@ import WebFormats
                 _ = try await visitor.get("/auth/ios/sign-in?" + claims)
                 site.clock.advance(1)
             }
-            let kept = visitor.cookies(named: Self.prefix)
+            let kept = visitor.cookies(named: visitor.attempts)
             let bytes = kept.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
             #expect(kept.count >= 2 && bytes <= 6 << 10)
         }
@@ -178,7 +198,7 @@ import WebFormats
             let other = try #require(try await visitor.walkToCallback(app: "macos").location)
             let out = try await visitor.api(.post, "/auth/ios/sign-out", body: "{}")
             #expect(out.status == 200)
-            #expect(visitor.cookies(named: "companion").isEmpty)
+            #expect(visitor.cookies(named: visitor.cookieName).isEmpty)
             #expect(isRefused(try await visitor.get(other)))
         }
     }

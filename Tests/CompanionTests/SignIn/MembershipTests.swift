@@ -1,5 +1,5 @@
-import HTTPTypes
 import Foundation
+import HTTPTypes
 import OpenIDConnect
 import Testing
 import WebFormats
@@ -7,7 +7,7 @@ import WebFormats
 @testable import Companion
 @testable import CompanionCore
 @testable import CompanionSignIn
-@testable import DemoTenant
+@testable import TenantDirectory
 
 /// Groups and app roles decide who may sign in and who operates a portal.
 @Suite struct MembershipTests {

@@ -42,7 +42,7 @@ import WebFormats
             let fields = [("claims", claims), ("return_to", path), ("scope", String(scope))]
             let answer = try await Visitor(site).api(.get, "/auth/ios/sign-in?" + FormEncoding.encode(fields))
             #expect(answer.status == 302)
-            let kept = answer.fields[values: .setCookie].first { $0.hasPrefix("companion-attempt-") }
+            let kept = answer.fields[values: .setCookie].first { $0.hasPrefix("companion-\(site.port)-attempt-") }
             #expect(try #require(kept).split(separator: ";")[0].utf8.count < 4096)
         }
     }

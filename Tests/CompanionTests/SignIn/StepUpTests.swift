@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -145,8 +146,7 @@ import Testing
     }
 
     @Test func `a secret's file is read again when it changes`() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: file) }
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("secret-\(UUID().uuidString)").path
         try Data("the wrong one\n".utf8).write(to: URL(fileURLWithPath: file))
         try await Site.run(configured: { configuration in
             configuration.applications[0].credential = .secretFile(file, method: nil)

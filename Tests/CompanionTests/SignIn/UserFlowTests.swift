@@ -52,9 +52,9 @@ import Testing
         }
     }
 
-    @Test func `an issuer without the user flow is accepted when the token names the flow`() async throws {
+    @Test func `an issuer with the user flow is accepted as the one without it`() async throws {
         try await Site.run { site in
-            try await site.control(#"{"b2c_issuer_without_policy": true}"#)
+            try await site.control(#"{"b2c_issuer_with_policy": true}"#)
             let visitor = Visitor(site)
             #expect(try await visitor.signIn(app: "b2c", username: Self.user).location == "/b2c")
         }

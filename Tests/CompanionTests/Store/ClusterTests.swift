@@ -98,7 +98,7 @@ import Testing
                 let switched = try await first.api(.put, "/api/ios/account", body: #"{"id":"\#(adele)"}"#)
                 #expect(switched.status == 200)
                 let cookie = try #require(switched.fields[values: .setCookie].first)
-                #expect(cookie.hasPrefix("companion-version="))
+                #expect(cookie.hasPrefix(first.cookieName + "-version="))
                 #expect(cookie.hasSuffix("; Path=/; Max-Age=602; HttpOnly; SameSite=Lax"), "\(cookie)")
                 // A browser without the cookie gets the session that the other companion trusts for ten minutes.
                 #expect(try await stranger.account?["username"] as? String == "megan@contoso.example")
@@ -114,9 +114,9 @@ import Testing
         try await Site.run(keeping: MemoryContents(trust: .seconds(600)), configured: { _ in }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
-            visitor.take("companion-version=\(value)")
+            visitor.take("\(visitor.cookieName)-version=\(value)")
             #expect(try await visitor.account?["username"] as? String == "adele@contoso.example")
-            visitor.take("companion-version=999999999")
+            visitor.take("\(visitor.cookieName)-version=999999999")
             #expect(try await visitor.account?["username"] as? String == "adele@contoso.example")
         }
     }

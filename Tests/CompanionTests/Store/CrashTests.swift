@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -31,9 +32,9 @@ import Testing
     func `each browser that got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
         async throws
     {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crash-\(UUID().uuidString)")
+        let folder = TemporaryFolder.ofProcess.appendingPathComponent("crash-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        defer { TemporaryFolder.remove(folder) }
         let workers = try WorkerGroup(count: 1)
         let client = HTTPClient(workers: workers)
         let port = try Site.freePort()

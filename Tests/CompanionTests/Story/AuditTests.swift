@@ -1,7 +1,10 @@
+import EventLoop
 import Foundation
 import HTTPTypes
 import SQLiteStore
 import SessionStore
+import Synchronization
+import TestSupport
 import Testing
 import WebFormats
 
@@ -194,11 +197,41 @@ import WebFormats
         #expect(text == [#"{"event":"one"}"#, #"{"ev"#, #"{"event":"three"}"#])
     }
 
+    @Test func `a disk that hangs holds up who acted, and no thread of theirs`() async throws {
+        let lines = AuditLines()
+        defer { lines.remove() }
+        let disk = DispatchSemaphore(value: 0)
+        let file = try AuditFile(lines.path, mayMake: true) { descriptor, bytes in
+            disk.wait()
+            return write(descriptor, bytes, bytes.count)
+        }
+        let audit = AuditLog(logger: LogLines().logger, file: file, now: { Date() })
+        let workers = try WorkerGroup(count: 1)
+        let isAnswered = Atomic(false)
+        let act = Task(executorPreference: workers.workers[0]) {
+            await audit.write(.signedIn, application: "ios")
+            isAnswered.store(true, ordering: .relaxed)
+        }
+        // The only worker goes on, before and behind the line.
+        await workers.workers[0].perform { _ in audit.limitReached("sign_ins", application: nil) }
+        _ = await workers.workers[0].perform { _ in 0 }
+        let isEarly = isAnswered.load(ordering: .relaxed)
+        #expect(!isEarly)
+        #expect(try lines.all().isEmpty)
+        for _ in 0..<2 { disk.signal() }
+        await act.value
+        #expect(try lines.all().first?["event"] == "signed_in")
+        #expect(await eventually { (try? lines.all().map { $0["event"] }) == ["signed_in", "limit_reached"] })
+        await workers.shutdown()
+    }
+
     @Test func `a limit is written with its name`() async throws {
         let lines = AuditLines()
         defer { lines.remove() }
         let audit = try AuditLog(logger: LogLines().logger, file: lines.path, now: { Date() })
         audit.limitReached("sign_ins_per_minute", application: "ios")
+        // Nobody waits for that line, but this one comes behind it.
+        await audit.write(.refused)
         let line = try #require(try lines.all().first)
         #expect(line["event"] == "limit_reached")
         #expect(line["outcome"] == "sign_ins_per_minute")
@@ -230,7 +263,7 @@ struct AuditLines: Sendable {
     var path: String { folder.appendingPathComponent("audit.log").path }
 
     init() {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("companion-audit-\(UUID().uuidString)")
+        folder = TemporaryFolder.ofProcess.appendingPathComponent("companion-audit-\(UUID().uuidString)")
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
@@ -241,7 +274,7 @@ struct AuditLines: Sendable {
         try text().split(separator: "\n").map { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
     }
 
-    func remove() { try? FileManager.default.removeItem(at: folder) }
+    func remove() { TemporaryFolder.remove(folder) }
 }
 
 extension Site {

@@ -19,6 +19,7 @@ struct EarlierData: Sendable, CustomTestStringConvertible {
     let madeAt: Date
     /// The number of the tables' version.
     let schema: Int
+    var version: String { folder.deletingLastPathComponent().lastPathComponent }
     /// Host and port of the demo tenant.
     let tenant: String
     let browsers: [Browser]

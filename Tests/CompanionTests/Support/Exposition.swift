@@ -11,15 +11,18 @@ struct Exposition {
         var types: [String: String] = [:]
         var family = ""
         var bucket: (series: String, value: Double)?
+        // A pattern is compiled where it stands, which takes longer than to match a line.
+        let comment = /# (HELP|TYPE) ([a-z_]+) (.+)/
+        let pattern = /([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? ([0-9.e+-]+|\+Inf|NaN)/
+        let bound = /,?le="[^"]*"/
         for line in text.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
-            if let match = line.wholeMatch(of: /# (HELP|TYPE) ([a-z_]+) (.+)/) {
+            if let match = line.wholeMatch(of: comment) {
                 let name = String(match.output.2)
                 if match.output.1 == "TYPE" { types[name] = String(match.output.3) }
                 if match.output.1 == "HELP", types[name] != nil { throw TestFailure("\(name) comes twice") }
                 family = name
                 continue
             }
-            let pattern = /([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? ([0-9.e+-]+|\+Inf|NaN)/
             guard let match = line.wholeMatch(of: pattern), let value = Double(match.output.3) else {
                 throw TestFailure("not a sample: \(line)")
             }
@@ -32,7 +35,7 @@ struct Exposition {
             guard values.updateValue(value, forKey: key) == nil else { throw TestFailure("\(key) comes twice") }
             series.append(key)
             if name.hasSuffix("_bucket") {
-                let place = key.replacing(/,?le="[^"]*"/, with: "")
+                let place = key.replacing(bound, with: "")
                 if let bucket, bucket.series == place, bucket.value > value { throw TestFailure("\(key) is less") }
                 bucket = (place, value)
             }

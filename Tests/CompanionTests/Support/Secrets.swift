@@ -67,7 +67,7 @@ struct Secrets {
     /// The browser's cookies: its session's, its mark, and its sign-ins.
     mutating func collectCookies(of visitor: Visitor) {
         for cookie in visitor.everything.flatMap({ $0.fields[values: .setCookie] }) {
-            for name in ["companion=", "companion-mark=", "companion-attempt-"] where cookie.hasPrefix(name) {
+            for name in ["=", "-mark=", "-attempt-"] where cookie.hasPrefix(visitor.cookieName + name) {
                 add(.cookie, String(cookie.drop { $0 != "=" }.dropFirst().prefix { $0 != ";" }))
             }
         }

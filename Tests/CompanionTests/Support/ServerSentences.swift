@@ -16,12 +16,18 @@ struct ServerSentences {
     /// The number of times that each file makes a ``Message`` of a text that is no literal.
     private(set) var computed: [String: Int] = [:]
 
+    /// The files whose findings a portal shows.
+    private static let shown: Set = [
+        "APIProbe.swift", "ApplicationCheck.swift", "ApplicationFindings.swift", "AuthorityCheck.swift",
+        "CheckFinding.swift", "CredentialFindings.swift", "CredentialProbe.swift", "MixUpFindings.swift",
+        "PushedProbe.swift", "RegistrationFindings.swift", "RegistrationProbe.swift",
+    ]
+
     /// Those of all sources.
     static let ofSources = Result { try ServerSentences() }
 
     private init() throws {
         all = Set(Problem.Code.allCases.map { Problem($0, "").title.format })
-        for explanation in ErrorExplanation.byNumber.values { all.formUnion([explanation.cause, explanation.remedy]) }
         let sources = Site.root.appendingPathComponent("Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
@@ -41,10 +47,10 @@ struct ServerSentences {
         let (named, made) = (code.matches(of: /\bMessage\b/).count, code.matches(of: /\bMessage[.(]/).count)
         if named > made { mentions[file] = named - made }
         if made > 0 { computed[file] = made }
-        // Sentences of `companion check` alone are English. The portal shows the findings of AuthorityCheck as well.
-        let isShown = ["AuthorityCheck.swift", "RegistrationFindings.swift"].contains(file)
+        // Sentences of `companion check` alone are English. The portal shows what is found about an application as well.
+        let isShown = Self.shown.contains(file)
         let isForOperators = code.contains(/\bCheckFinding\b/) && !isShown
-        if isShown { readSecondArguments(of: /\.(?:good|unknown|advice|mistake)\(/, code, file) }
+        if isShown { readSecondArguments(of: /\.(?:good|unknown|advice|mistake)\(|[.\s]saying\((?!_)/, code, file) }
         if !isForOperators { readVariables(code, file) }
         // Other targets have types of their own with this name.
         guard isInCore || code.contains(/\bimport CompanionCore\b/) else { return }

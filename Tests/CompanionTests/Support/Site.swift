@@ -13,7 +13,8 @@ import TestSupport
 @testable import CompanionCore
 @testable import CompanionPages
 @testable import CompanionSignIn
-@testable import DemoTenant
+@testable import TenantDirectory
+@testable import TenantServer
 
 /// A companion and its demo tenant on free ports, with one clock that the test moves, and all that was logged.
 final class Site: Sendable {
@@ -26,13 +27,14 @@ final class Site: Sendable {
     /// All that was said between the tenant and everybody else.
     let traffic = TenantTraffic()
     let client: HTTPClient
-    private let workers: WorkerGroup
+    let workers: WorkerGroup
     private let tenant: DemoTenant
     let configuration: CompanionConfiguration
     private let server: Mutex<CompanionServer>
     /// A second companion, while there is one.
     private let second = Mutex<CompanionServer?>(nil)
     private let contents: MemoryContents?
+    private let isCompressed: Bool
 
     var origin: String { "http://localhost:\(port)" }
     /// The companion's memory about sessions.
@@ -47,8 +49,8 @@ final class Site: Sendable {
     static let publicFolder = root.appendingPathComponent("Public").path
 
     /// Runs a test against a site of its own.
-    static func run(_ test: (Site) async throws -> Void) async throws {
-        try await run(configured: { _ in }, test)
+    static func run(compressed isCompressed: Bool = false, _ test: (Site) async throws -> Void) async throws {
+        try await run(compressed: isCompressed, configured: { _ in }, test)
     }
 
     /// Runs a test against a site of its own that is configured otherwise.
@@ -56,13 +58,15 @@ final class Site: Sendable {
     /// - Parameters:
     ///   - prefix: the public URL's path.
     ///   - contents: where the sessions are; nil for a database.
+    ///   - isCompressed: whether pages and assets are sent compressed, which takes a processor seconds.
     ///   - earlier: the data of an earlier version, whose time it is and whose people the tenant knows.
     static func run(
-        below prefix: String = "", keeping contents: MemoryContents? = nil, upgrading earlier: EarlierData? = nil,
+        below prefix: String = "", keeping contents: MemoryContents? = nil, compressed isCompressed: Bool = false,
+        upgrading earlier: EarlierData? = nil,
         registered register: (inout DemoClient) -> Void = { _ in },
         configured configure: (inout CompanionConfiguration) throws -> Void, _ test: (Site) async throws -> Void
     ) async throws {
-        let site = try await Site(below: prefix, contents, earlier, register, configure)
+        let site = try await Site(below: prefix, contents, isCompressed, earlier, register, configure)
         do {
             try await test(site)
         } catch {
@@ -72,14 +76,23 @@ final class Site: Sendable {
         await site.close()
     }
 
+    /// The public folder, read once, and nothing that compresses it.
+    private static let uncompressed = Result {
+        var content = CompanionServer.PublicContent()
+        content.files = try Pages.files(in: publicFolder)
+        content.compression.stop()
+        return content
+    }
+
     /// The demo tenants' signing keys: they take a moment to make.
     private static let keys = Result { try DemoSigningKey.first() }
 
     private init(
-        below prefix: String, _ contents: MemoryContents?, _ earlier: EarlierData?,
+        below prefix: String, _ contents: MemoryContents?, _ isCompressed: Bool, _ earlier: EarlierData?,
         _ register: (inout DemoClient) -> Void, _ configure: (inout CompanionConfiguration) throws -> Void
     ) async throws {
         self.contents = contents
+        self.isCompressed = isCompressed
         scratch = try ScratchFolder()
         folder = scratch.url
         clock = TestClock()
@@ -93,6 +106,7 @@ final class Site: Sendable {
         var client = DemoClient(
             id: "11111111-2222-4333-8444-555555555555", name: "Test", secret: secret,
             web: ["callback", "signed-out"].map { "http://localhost:\(port)\(prefix)/auth/\($0)" })
+        client.optionalClaims = DemoClient.OptionalClaims(idToken: ["auth_time", "login_hint", "sid"])
         register(&client)
         var tenantConfiguration = DemoTenantConfiguration(
             clients: [client], publicFolder: Site.publicFolder, now: clock.now)
@@ -121,7 +135,7 @@ final class Site: Sendable {
         configuration.refreshTimes.whileValid = .seconds(10)
         try configure(&configuration)
         self.configuration = configuration
-        let server = try Self.server(configuration, workers, logger, clock, contents)
+        let server = try Self.server(configuration, workers, logger, clock, contents, isCompressed)
         self.server = Mutex(server)
         _ = try await server.start()
     }
@@ -168,7 +182,7 @@ final class Site: Sendable {
         var configuration = configuration
         try change(&configuration)
         await server.withLock { $0 }.stop(grace: .seconds(1))
-        let new = try Self.server(configuration, workers, log.logger, clock, contents)
+        let new = try Self.server(configuration, workers, log.logger, clock, contents, isCompressed)
         _ = try await new.start()
         server.withLock { $0 = new }
     }
@@ -179,7 +193,7 @@ final class Site: Sendable {
     func beside(_ test: (String) async throws -> Void) async throws {
         var configuration = configuration
         configuration.port = try Site.freePort()
-        let server = try Self.server(configuration, workers, log.logger, clock, contents)
+        let server = try Self.server(configuration, workers, log.logger, clock, contents, isCompressed)
         let port = try await server.start()
         second.withLock { $0 = server }
         defer { second.withLock { $0 = nil } }
@@ -198,22 +212,24 @@ final class Site: Sendable {
         async let stopped: Void = old.stop(grace: .seconds(1))
         try await test()
         await stopped
-        let new = try Self.server(configuration, workers, log.logger, clock, contents)
+        let new = try Self.server(configuration, workers, log.logger, clock, contents, isCompressed)
         _ = try await new.start()
         server.withLock { $0 = new }
     }
 
     private static func server(
         _ configuration: CompanionConfiguration, _ workers: WorkerGroup, _ logger: Logger, _ clock: TestClock,
-        _ contents: MemoryContents?
+        _ contents: MemoryContents?, _ isCompressed: Bool
     ) throws -> CompanionServer {
+        let isUsual = !isCompressed && configuration.publicFolder == publicFolder
+        let content = isUsual ? try uncompressed.get() : CompanionServer.PublicContent()
         guard let contents else {
             return try CompanionServer(
-                configuration: configuration, workers: workers, logger: logger, clocks: clock.clocks)
+                configuration: configuration, workers: workers, logger: logger, clocks: clock.clocks, content: content)
         }
         return try CompanionServer(
             configuration: configuration, workers: workers, logger: logger, clocks: clock.clocks,
-            randomBytes: SessionStore.secureRandomBytes
+            randomBytes: SessionStore.secureRandomBytes, content: content
         ) { onOperation, onRotation, onConcern in
             guard case .file(let path) = configuration.encryptionKey else { throw TestFailure("a key in a file") }
             let ring = try KeyRing.load(orCreateAt: path)
@@ -244,6 +260,7 @@ final class Site: Sendable {
         await tenant.stop()
         await client.shutdown()
         await workers.shutdown()
+        scratch.remove()
     }
 
     /// A setting of the demo tenant's control page.
@@ -305,8 +322,13 @@ struct TestFailure: Error, CustomStringConvertible {
 final class TestClock: Sendable {
     private let offset = Mutex<TimeInterval>(0)
     private let error = Mutex<TimeInterval>(0)
+    private let stopped = Mutex<Date?>(nil)
     /// The current time.
-    var now: @Sendable () -> Date { { Date().addingTimeInterval(self.offset.withLock { $0 }) } }
+    var now: @Sendable () -> Date {
+        { (self.stopped.withLock { $0 } ?? Date()).addingTimeInterval(self.offset.withLock { $0 }) }
+    }
+    /// From now on time passes only where a test advances it, however slow the machine is.
+    func stop() { stopped.withLock { $0 = Date() } }
     func advance(_ seconds: TimeInterval) { offset.withLock { $0 += seconds } }
     /// Sets the companion's clock ahead of the true time, in seconds.
     func setWrong(by seconds: TimeInterval) { error.withLock { $0 = seconds } }
@@ -318,14 +340,16 @@ final class TestClock: Sendable {
     }
 }
 
-/// Everything that was logged, at trace level.
+/// Everything that was logged, at trace level or at the level that a test sets.
 final class LogLines: Sendable {
+    /// The level of loggers that are made from now on.
+    let level = Mutex(Logger.Level.trace)
     private let lines = Mutex<[String]>([])
     var all: [String] { lines.withLock { $0 } }
 
     var logger: Logger {
         var logger = Logger(label: "test") { _ in Handler(lines: self) }
-        logger.logLevel = .trace
+        logger.logLevel = level.withLock { $0 }
         return logger
     }
 
@@ -347,13 +371,16 @@ final class LogLines: Sendable {
     }
 }
 
-/// A folder that is gone with the last reference, also where a site cannot be set up.
+/// A folder that is gone with its site, and with the last reference where a site cannot be set up. A task that has not
+/// ended when the tests do holds a reference.
 private final class ScratchFolder: Sendable {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString)")
+    let url = TemporaryFolder.ofProcess.appendingPathComponent("companion-\(UUID().uuidString)")
 
     init() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit { remove() }
+
+    func remove() { TemporaryFolder.remove(url) }
 }

@@ -53,10 +53,14 @@ final class Visitor: Sendable {
         self.init(origin: site.origin, and: second, client: site.client)
     }
 
+    /// The session's; the names of the others begin with it.
+    var cookieName: String { "companion-\(URLComponents(string: pageOrigin)?.port ?? 80)" }
     var sessionCookie: String? {
-        get { cookies.withLock { $0["companion"] } }
-        set { cookies.withLock { $0["companion"] = newValue } }
+        get { cookies.withLock { $0[cookieName] } }
+        set { cookies.withLock { $0[cookieName] = newValue } }
     }
+    /// With this the names of the cookies of begun sign-ins begin.
+    var attempts: String { cookieName + "-attempt-" }
     /// The cookies whose names begin so.
     func cookies(named prefix: String) -> [String: String] {
         cookies.withLock { $0.filter { $0.key.hasPrefix(prefix) } }
@@ -66,7 +70,7 @@ final class Visitor: Sendable {
     func setCookie(_ name: String, _ value: String?) { cookies.withLock { $0[name] = value } }
 
     /// The browser's mark.
-    var mark: String? { cookies.withLock { $0["companion-mark"] } }
+    var mark: String? { cookies.withLock { $0[cookieName + "-mark"] } }
     var everything: [Answer] { received.withLock { $0 } }
 
     /// Another browser with the same cookies, as a second tab that was opened before.
@@ -162,8 +166,10 @@ final class Visitor: Sendable {
             consent: consent, password: password, profile: profile)
     }
 
-    private func walk(
-        from first: Answer, username: String, consent: String, password: String, profile: String
+    /// From an answer through the tenant's pages to the callback.
+    func walk(
+        from first: Answer, username: String = "adele@contoso.example", consent: String = "accept",
+        password: String = "password=demo", profile: String = "display_name=Somebody"
     ) async throws -> Answer {
         var answer = first
         for _ in 0..<20 {
@@ -193,6 +199,8 @@ final class Visitor: Sendable {
                 fields.append(profile)
             } else if page.contains("name=\"new_password\"") {
                 fields.append("new_password=new")
+            } else if page.contains("name=\"code\"") {
+                fields.append("code=\(try await code(at: answer.url))")
             } else if page.contains("name=\"consent\"") {
                 fields.append("consent=\(consent)")
             } else if page.contains("name=\"second_factor\"") {
@@ -209,6 +217,15 @@ final class Visitor: Sendable {
                 body: fields.joined(separator: "&"))
         }
         throw TestFailure("the sign-in goes round in circles at \(answer.url)")
+    }
+
+    /// The newest code that the tenant would have sent.
+    private func code(at page: String) async throws -> String {
+        let address = URL(string: "/outbox", relativeTo: URL(string: page))?.absoluteString ?? ""
+        let messages =
+            try await send(.get, address, headers: [.accept: "application/json"]).json["messages"] as? [[String: Any]]
+        guard let code = messages?.first?["code"] as? String else { throw TestFailure("no code is in the outbox") }
+        return code
     }
 
     /// The whole sign-in; answers the callback's own answer.

@@ -46,6 +46,14 @@ import WebFormats
         ("no slash at the beginning", "me/messages", nil),
         ("a star", "/users/*", nil),
         ("a function in place of the star", "/users/delta()", nil),
+        ("a function without parentheses", "/users/delta", nil),
+        ("a function in another case", "/users/Delta", nil),
+        ("a function with its namespace", "/users/microsoft.graph.delta", nil),
+        ("a function with the short namespace", "/users/graph.delta", nil),
+        ("a function that gets something", "/users/getAllMessages", nil),
+        ("a name that begins like a function", "/users/delta1", "/users/*"),
+        ("a username that begins like a function", "/users/getty@contoso.example", "/users/*"),
+        ("a function that is written", "/groups/delta", "/groups/delta"),
         ("a value in place of the star", "/users/$count", nil),
         ("a space", "/users/a b", nil),
         ("a line break", "/users/a\nb", nil),
@@ -58,7 +66,7 @@ import WebFormats
     ]
 
     private static func api(_ base: String) throws -> AllowedAPI {
-        let paths = ["/me/messages", "/me/messages/*", "/users/*"].compactMap(APIPathPattern.init)
+        let paths = ["/me/messages", "/me/messages/*", "/users/*", "/groups/delta"].compactMap(APIPathPattern.init)
         return AllowedAPI(name: "graph", base: try #require(Endpoint(base)), paths: paths)
     }
 
@@ -107,8 +115,10 @@ import WebFormats
             let me = configuration.applications[0].api?.description ?? ""
             let base = try #require(Endpoint(String(me.prefix { $0 != "?" }.dropLast(3))))
             let paths = ["/me", "/me/messages", "/me/memberOf", "/users/*"].compactMap(APIPathPattern.init)
+            configuration.applications[0].page = .portal
             configuration.apis = [
-                AllowedAPI(name: "graph", base: base, paths: paths, scopes: [paths[1]: ["Mail.Read"]])
+                AllowedAPI(
+                    name: "graph", base: base, paths: paths, scopes: [paths[1]: ["Mail.Read"]], applications: ["ios"])
             ]
             try configure(&configuration)
         }) { site in
@@ -164,7 +174,7 @@ import WebFormats
             configuration.apis = [
                 AllowedAPI(
                     name: "payroll", base: base, paths: [path],
-                    scopes: [path: ["api://payroll.contoso.example/payslips.read"]])
+                    scopes: [path: ["api://payroll.contoso.example/payslips.read"]], applications: ["ios"])
             ]
         } _: { site, visitor in
             for expected in ["consent_required", "interaction_required"] {
@@ -172,11 +182,37 @@ import WebFormats
                 #expect(refused.code == expected, "\(refused.text)")
                 let action = try #require(refused.json["action"] as? [String: String])
                 let query = try #require(action["url"]?.split(separator: "?").last)
+                // The demand of another API says nothing about the application's own.
+                let account = try await visitor.api(.get, "/api/ios/account")
+                #expect(account.json["needs_sign_in"] is NSNull, "\(account.text)")
+                #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
                 let back = try await visitor.signIn(query: String(query))
                 #expect(back.location == "/ios", "\(back.location ?? "")")
             }
             let answer = try await call(visitor, ("api", "payroll"), ("path", "/payroll"))
             #expect(answer.json["status"] as? Int == 200, "\(answer.text)")
+        }
+    }
+
+    @Test func `a token goes to the APIs of its application, and the list is for those who may call them`()
+        async throws
+    {
+        try await run { site, visitor in
+            try await visitor.signIn(app: "macos")
+            let query = FormEncoding.encode([("api", "graph"), ("path", "/me")])
+            let other = try await visitor.api(.get, "/api/macos/call?" + query)
+            #expect(other.status == 404 && other.code == "not_found", "\(other.text)")
+            #expect(try await visitor.api(.get, "/api/ios/call?" + query).status == 200)
+
+            func listed(_ visitor: Visitor) async throws -> [String] {
+                let apis = try await visitor.api(.get, "/api/apps").json["apis"] as? [[String: Any]]
+                return try #require(apis).compactMap { $0["name"] as? String }
+            }
+            #expect(try await listed(visitor) == ["graph"])
+            let neighbour = Visitor(site)
+            #expect(try await listed(neighbour) == [], "nobody")
+            try await neighbour.signIn(app: "macos")
+            #expect(try await listed(neighbour) == [], "a person of another application")
         }
     }
 
@@ -228,11 +264,14 @@ import WebFormats
         let server = HTTPServer(
             configuration: ServerConfiguration(), workers: workers, responder: upstream, logger: Logger(label: "api"))
         let port = try await server.start()
-        let paths = ["/redirect", "/link", "/large", "/text", "/broken"].compactMap(APIPathPattern.init)
+        let paths = ["/redirect", "/link", "/large", "/text", "/broken", "/scope", "/claims"].compactMap(
+            APIPathPattern.init)
         try await run { configuration in
             configuration.apis = [
                 AllowedAPI(
-                    name: "own", base: try #require(Endpoint("http://localhost:\(port)/api")), paths: paths)
+                    name: "own", base: try #require(Endpoint("http://localhost:\(port)/api")), paths: paths,
+                    scopes: Dictionary(uniqueKeysWithValues: paths.suffix(2).map { ($0, ["Mail.Read"]) }),
+                    applications: ["ios"])
             ]
         } _: { _, visitor in
             let redirect = try await call(visitor, ("api", "own"), ("path", "/redirect"))
@@ -243,10 +282,19 @@ import WebFormats
                 let answer = try await call(visitor, ("api", "own"), ("path", path))
                 #expect(answer.code == "api_unavailable", "\(path)")
             }
-            #expect(
-                upstream.paths.withLock { $0 } == [
-                    "/api/redirect", "/api/link", "/api/large", "/api/text", "/api/broken",
-                ])
+            // The words of an API do not widen what the person is asked to grant.
+            try await visitor.signIn(query: "scope=Mail.Read")
+            let scope = try await call(visitor, ("api", "own"), ("path", "/scope"))
+            #expect(scope.code == "consent_required", "\(scope.text)")
+            let consent = try #require((scope.json["action"] as? [String: String])?["url"])
+            #expect(!consent.contains("Everything") && consent.lowercased().contains("mail.read"), "\(consent)")
+            // Nor does its refusal of another token mark the account.
+            let claims = try await call(visitor, ("api", "own"), ("path", "/claims"))
+            #expect(claims.code == "interaction_required", "\(claims.text)")
+            #expect(try await visitor.api(.get, "/api/ios/account").json["needs_sign_in"] is NSNull)
+            let sent = upstream.paths.withLock { $0 }
+            #expect(sent.prefix(5) == ["/api/redirect", "/api/link", "/api/large", "/api/text", "/api/broken"])
+            #expect(Set(sent.dropFirst(5)) == ["/api/scope", "/api/claims"])
         }
         await server.stop(grace: .zero)
         await workers.shutdown()
@@ -263,6 +311,14 @@ private final class Upstream: Responder {
         case "/api/redirect":
             var response = Response(status: .found)
             response.headerFields[.location] = "/api/elsewhere"
+            return .response(response)
+        case "/api/scope", "/api/claims":
+            var response = Response(status: head.path == "/api/scope" ? .forbidden : .unauthorized)
+            let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c9"}}}"#.utf8).base64EncodedString()
+            response.headerFields[.wwwAuthenticate] =
+                head.path == "/api/scope"
+                ? #"Bearer error="insufficient_scope", scope="Everything.Write""#
+                : #"Bearer error="insufficient_claims", claims="\#(claims)""#
             return .response(response)
         case "/api/link": return .response(.json(["@odata.nextLink": "https://evil.example/api/link?$skip=1"]))
         case "/api/large": return .response(.json(["text": .string(String(repeating: "a", count: 300_000))]))

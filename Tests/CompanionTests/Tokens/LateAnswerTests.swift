@@ -153,8 +153,9 @@ import Testing
     }
 
     @Test func `tokens that are lost when a server stops are logged under the account's pseudonym`() async throws {
-        try await Self.signedIn(age: 1300, { $0.caller = .milliseconds(100) }) { site, visitor in
-            try await site.control(#"{"token_delay_ms":2500}"#)
+        // Long enough for the request to be under way on a slow machine, too.
+        try await Self.signedIn(age: 1300, { $0.caller = .seconds(1) }) { site, visitor in
+            try await site.control(#"{"token_delay_ms":6000}"#)
             #expect(try await visitor.api(.post, "/api/ios/token").code == "provider_unavailable")
             try await site.restart()
             let lines = site.log.all.filter { $0.contains("before a refreshed token is stored") }
@@ -241,7 +242,7 @@ import Testing
                 let answer = tokens
                 try await place.unsaved.run(place.owner(kept), { turn }) {
                     begun.change { $0 = true }
-                    return answer
+                    return UnsavedRefreshes.Exchanged(tokens: answer)
                 }
             } catch {
                 refusal = error
@@ -258,7 +259,7 @@ import Testing
         let answer = tokens
         let owner = UnsavedRefreshes.Owner(
             account: place.account, pseudonym: place.store.pseudonym(ofAccount: "a", environment: "b"))
-        try await place.unsaved.run(owner, { turn }) { answer }
+        try await place.unsaved.run(owner, { turn }) { UnsavedRefreshes.Exchanged(tokens: answer) }
         #expect(try await place.store.refreshToken(of: place.account) == "refresh-large")
         await place.store.close()
     }

@@ -63,6 +63,8 @@
             ) { text in
                 _ = ErrorAnswer(callback: ["error": "x", "error_description": text])?.openIDError
                 _ = ErrorAnswer(callback: ["error": text, "suberror": text, "claims": text])?.openIDError
+                let sent = SentValues(in: [.post(metadata.tokenEndpoint, form: [("code", "aaaa"), ("state", "a b")])])
+                _ = sent.words(of: text)
             },
             Row(name: "error documents", frames: [("", "")]) { text in
                 let quoted = json(text)
@@ -129,7 +131,7 @@
                 let end = #""scope":\#(quoted),"client_info":\#(quoted)}"#
                 for lifetime in [#""expires_in":\#(quoted),"#, ""] {
                     _ = try? TokenResponse(
-                        parsing: answer(start + lifetime + end), from: metadata,
+                        parsing: answer(start + lifetime + end), to: .page(metadata.tokenEndpoint), from: metadata,
                         requestedScopes: text.split(separator: " ").map(String.init),
                         now: time)
                 }

@@ -1,1 +1,1 @@
-"""What somebody without an account can cost: instructions and memory."""
+"""The costs that somebody without an account can cause: instructions and memory."""

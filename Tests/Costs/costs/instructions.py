@@ -1,7 +1,7 @@
 """Instructions of each function at two sizes of its input, counted by callgrind."""
 import concurrent.futures
+import itertools
 import os
-import pathlib
 import subprocess
 
 # Four times the input may take five times the instructions: an n log n passes, a square takes sixteen times as many.
@@ -12,11 +12,11 @@ COPIES = "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_t
 
 
 def count(binary, folder, part, word):
-    """What one process called: (function, size, input, instructions)."""
+    """The calls of one process: (function, size, input, instructions)."""
     folder = folder / str(part)
     folder.mkdir()
     done = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=costs_measured", "--dump-after=costs_measured",
+        ["valgrind", "--tool=callgrind", "--vgdb=no", "--collect-atstart=no", "--toggle-collect=costs_measured", "--dump-after=costs_measured",
          f"--callgrind-out-file={folder}/out", binary, str(part), str(PARTS), word],
         capture_output=True, text=True, env=os.environ | {"SWIFT_DETERMINISTIC_HASHING": "1", "GLIBC_TUNABLES": COPIES})
     assert done.returncode == 0, done.stderr[-2000:]
@@ -37,7 +37,7 @@ def ratios(binary, folder, word=""):
     # Valgrind 3.19 cannot read the debugging information of this compiler; the functions' names stay.
     subprocess.run(["strip", "--strip-debug", "-o", stripped, binary], check=True)
     with concurrent.futures.ThreadPoolExecutor(PARTS) as pool:
-        calls = sum(pool.map(lambda part: count(stripped, folder, part, word), range(PARTS)), [])
+        calls = list(itertools.chain.from_iterable(pool.map(lambda part: count(stripped, folder, part, word), range(PARTS))))
     worst = {}
     for small, large in zip(calls[::2], calls[1::2]):
         assert small[0] == large[0] and small[1] < large[1], (small, large)

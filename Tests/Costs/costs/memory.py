@@ -75,7 +75,7 @@ class Server:
             time.sleep(0.05)
 
     def resident(self):
-        """What the process holds, in bytes, without what is mapped from files."""
+        """The memory that the process holds, in bytes, without what is mapped from files."""
         status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
         return sum(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon:"))
 
@@ -186,8 +186,11 @@ class Numbers:
             return self.last
 
 
-def measure(binary, folder, first=10_000, further=20_000):
-    """How much the process grows by the first and by the further requests, in megabytes, and what was answered."""
+def measure(binary, folder, first=80_000, further=20_000):
+    """The megabytes by which the process grows with the first and with the further requests, and the answers.
+
+    The first ones are 10,000 of each of the eight kinds. A server remembers that many names or addresses of a kind.
+    """
     server = Server(binary, folder)
     try:
         numbers = Numbers()

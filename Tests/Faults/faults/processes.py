@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import secrets
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
 SECRET = "the-client-secret-of-Tests-Faults"
-# What a request's line may have; an address, a name or a path is none of it.
+# A request's line may have these; an address, a name or a path is none of it.
 LINE_KEYS = {"bytes", "cause", "code", "correlation_id", "ended_accounts", "level", "logger", "message", "method",
              "microseconds", "reason", "request_id", "route", "status", "time", "trace_id"}
 
@@ -174,7 +175,15 @@ class Companion:
     # The log
 
     def mark(self):
-        """A place in the log, from which `lines` reads on."""
+        """A place in the log, from which `lines` reads on: behind the lines of all that was asked before. Lines come in their
+        order, but a moment after the answers."""
+        trace, tls = secrets.token_hex(16), getattr(self, "tls", None)
+        connection = http.client.HTTPSConnection("localhost", self.port, context=tls) if tls else \
+            http.client.HTTPConnection("localhost", self.port)
+        with contextlib.closing(connection):
+            connection.request("GET", "/api/ios/me", headers={"traceparent": f"00-{trace}-{trace[:16]}-01"})
+            connection.getresponse().read()
+        until(lambda: trace in self.log.read_text(), "the line of this request")
         return self.log.stat().st_size
 
     def lines(self, mark, count):
@@ -200,7 +209,7 @@ class Companion:
                               env=environment(**self.variables))
 
     def findings(self):
-        """What `companion check` finds, as JSON; what it prints for people says the same."""
+        """The findings of `companion check`, as JSON; what it prints for people says the same."""
         done, printed = self.check("--json"), self.check()
         report = json.loads(done.stdout)
         assert done.returncode == printed.returncode == (0 if report["ok"] else 1), (done.returncode, report["ok"])

@@ -32,12 +32,12 @@ class Visitor:
         self.port, self.language, self.companion = companion.port, language, companion
         # Behind a front, the page has the front's origin, whichever server answers.
         self.origin = getattr(companion, "origin", f"http://localhost:{companion.port}")
-        self.cookie_name = "__Host-companion" if self.origin.startswith("https:") else "companion"
+        self.cookie_name = "__Host-companion" if self.origin.startswith("https:") else f"companion-{urllib.parse.urlsplit(self.origin).port or 80}"
         # By their names.
         self.cookies, self.provider_cookies = {}, {}
         # Method and status of every request that the companion has answered since the last `forget`.
         self.seen = []
-        # What must not stand in any log.
+        # No log may have these.
         self.secrets = {ADELE, "Adele"}
 
     @property
@@ -170,11 +170,11 @@ class Visitor:
         return self.post(f"/api/{app}/token", {"force_refresh": True} | ({"account": account} if account else {}))
 
     def sentence(self, code, app="ios"):
-        """What the page's script says about a sign-in that came back with a code."""
+        """The words of the page's script about a sign-in that came back with a code."""
         page = self.open(f"/{app}").text
         version = re.search(r'<meta name="texts" content="(.*?)">', page)[1]
         language = re.search(r'<html lang="(.*?)"', page)[1]
-        return self.get(f"/assets/texts/{version}/{language}/sign_in.json").json[f"sign_in.{code}"]
+        return self.get(f"/assets/texts/{version}/{language}/sign_in.json").json[code]
 
     def forget(self):
         """Begins a new list of requests; answers with the log's place."""

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import Companion
 @testable import CompanionCore
@@ -7,9 +8,8 @@ import Foundation
 @Sendable func checkConfiguration(_ input: [UInt8]) throws(Disagreement) {
     try checkAddresses(input)
     // A file of this call's own: the fuzzer runs several processes, and the tests several of these at once.
-    let scratchFile = FileManager.default.temporaryDirectory.appendingPathComponent(
+    let scratchFile = TemporaryFolder.ofProcess.appendingPathComponent(
         "companion-fuzz-\(UUID().uuidString).yaml")
-    defer { try? FileManager.default.removeItem(at: scratchFile) }
     do {
         try Data(input).write(to: scratchFile)
     } catch {
@@ -22,11 +22,11 @@ import Foundation
     let first = outcome(file: scratchFile.path)
     try hold(mistakes.all.allSatisfy { first.contains($0.reason) }, "The file's mistakes are reported")
 
-    // Lists, paths (which are relative to the file), secrets and applications differ by design.
-    guard mistakes.all.isEmpty, file.names.isEmpty else { return }
+    // Lists, paths (which are relative to the file), secrets, applications and keys without a value differ by design.
+    guard mistakes.all.isEmpty, file.names.isEmpty, file.withoutValue.isEmpty else { return }
     var environment: [String: String] = [:]
     for key in file.keys {
-        guard case .text(let text) = file.values[key],
+        guard case .text(let text) = file.values[key], !text.isEmpty,
             let setting = CompanionConfiguration.settings.first(where: { $0.key == key }), setting.form == .text
         else { return }
         environment[setting.environmentName] = text

@@ -8,7 +8,7 @@ import WebFormats
     if let text = String(validating: input, as: UTF8.self) {
         try agree((try? Callback(query: text))?.state, callback?.state, "A query is read as a form is")
     }
-    guard let form = try? FormFields(body: input, maxFields: .max) else {
+    guard let form = try? FormFields(body: input, maxFields: .max, isRepaired: true) else {
         try hold(callback == nil, "What is no form is no callback")
         return
     }
@@ -19,6 +19,8 @@ import WebFormats
     try hold(!form.hasRepeatedNames, "No parameter comes twice")
     try agree(callback.state, form["state"], "The state is the parameter's")
     try agree(callback.code ?? "", form["code"] ?? "", "So is the code")
+    let secrets = callback.state + (callback.code ?? "")
+    try hold(!secrets.unicodeScalars.contains("\u{FFFD}"), "Neither of them is repaired")
     let reversed = try? Callback(fields: form.fields.reversed().map { ($0.name, $0.value) })
     try agree(reversed?.state, callback.state, "The order does not matter")
     for metadata in SampleProvider.metadata {

@@ -15,7 +15,7 @@ import Foundation
     try agree(ours.merging(ours), ours, "A value merged with itself is itself")
 }
 
-/// Why we may refuse what Foundation takes: the first of these that is so.
+/// The reason why we may refuse what Foundation takes: the first of these that is so.
 private func strictness(of input: [UInt8], _ theirs: Any?) -> String? {
     guard let text = String(validating: input, as: UTF8.self) else { return "UTF-16, UTF-32 or broken UTF-8" }
     if input.contains(0) { return "UTF-16 or UTF-32" }

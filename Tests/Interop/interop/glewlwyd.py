@@ -3,7 +3,6 @@
 import gzip
 import http.cookiejar
 import json
-import os
 import pathlib
 import re
 import shutil

@@ -1,181 +1,203 @@
-"""What MSAL for iOS and macOS does (version 2.13), in its order and with its checks. It runs on no Mac; the checks were read in its sources."""
+"""The steps of MSAL for iOS and macOS, in its order and with its checks. It runs on no Mac; the checks were read in its sources.
 
-import base64
+A file and a line stand beside each: `M` is github.com/AzureAD/microsoft-authentication-library-for-objc 2.14.0 (66e2a4e8eb14), `C` its common
+core microsoft-authentication-library-common-for-objc 1.26.0 (182bc269fcf8), which 2.14.0 has as its submodule.
+"""
+
 import hashlib
-import json
 import secrets
 import urllib.parse
 import uuid
 
+from .msal_objc_authority import Authority
+from .msal_objc_requests import APP, DEVICE, Refused, Requests, Throttling, decoded, encoded
 from .tenant import query, sign_in
 
-VERSION = "2.13.0"
 OIDC_SCOPES = ("openid", "profile", "offline_access")
-
-
-class Refused(Exception):
-    """An error of MSAL: its code, where it has one of its own, and what it says."""
-
-    def __init__(self, says, code=None):
-        super().__init__(f"{says} ({code})" if code else says)
-        self.says, self.code = says, code
+# C MSIDOAuth2Constants.m:174
+NO_USERNAME = "Missing from the token response"
 
 
 class Account:
-    """What MSAL keeps of an account. The environment has the port."""
+    """The values that MSAL keeps of an account. The environment has the port."""
 
-    def __init__(self, identifier, environment, refresh_token, id_token):
-        self.identifier, self.environment, self.refresh_token, self.id_token = identifier, environment, refresh_token, id_token
+    def __init__(self, authority, asked, info, id_token, refresh_token):
+        self.identifier, self.home_tenant = f"{info['uid']}.{info['utid']}", info["utid"]
+        self.environment, self.refresh_token, self.id_token, self.uid = authority.host, refresh_token, id_token, info["uid"]
+        # C MSIDTokenResponseValidator.m:401-408: the answer's authority, by the one that was asked.
+        self.authorities = {asked.url: authority}
+        # C MSIDB2COauth2Factory.m:113
+        self.username = id_token.get("preferred_username") or (NO_USERNAME if authority.kind == "B2C" else id_token.get("upn"))
+        # M MSALAccount.m:106, C MSIDAccount.m:166: an app has them only where the realm is the home tenant.
+        self.claims = id_token if authority.realm == info["utid"] else None
 
 
 class Application:
     """MSALPublicClientApplication with one authority, which is also its only known authority."""
 
-    def __init__(self, session, kind, authority, client_id, redirect_uri, bundle):
-        self.kind, self.authority, self.client_id, self.redirect_uri = kind, authority, client_id, redirect_uri
-        self.session = session
-        self.url = urllib.parse.urlsplit(authority)
-        # MSIDAuthority.m, MSIDCIAMAuthority.m, MSIDB2CAuthority.m
-        if self.url.scheme != "https":
-            raise Refused("authority must use HTTPS")
-        path = [each for each in self.url.path.split("/") if each]
-        if kind == "CIAM" and self.url.netloc.count(".") < 1:
-            raise Refused("It is not CIAM authority")
-        if kind == "B2C" and (len(path) < 3 or path[0] != "tfp"):
-            raise Refused("B2C authority should have at least 3 segments in the path")
-        # MSIDRedirectUriVerifier.m
+    def __init__(self, session, kind, authority, client_id, redirect_uri, bundle, clouds=False):
+        self.authority, self.client_id, self.redirect_uri, self.session = Authority(kind, authority), client_id, redirect_uri, session
+        self.kind, self.has_clouds = kind, clouds
+        # C util/ios/MSIDRedirectUriVerifier.m:66
         if kind == "AAD" and redirect_uri != f"msauth.{bundle}://auth":
             raise Refused("the redirect URI is not msauth.<bundle ID>://auth", -42011)
         self.scheme = redirect_uri.split(":")[0]
-        self.aliases, self.metadata = None, None
-
-    # Requests of the library itself
-
-    def headers(self, correlation_id):
-        return {"client-request-id": correlation_id, "return-client-request-id": "true", "Accept": "application/json", **device()}
-
-    def get(self, url, correlation_id, **parameters):
-        return self.session.get(url, params={"x-client-Ver": VERSION, **parameters}, headers=self.headers(correlation_id), allow_redirects=False)
+        self.aliases, self.metadata = None, {}
+        self.requests, self.throttling = Requests(session), Throttling()
 
     # The authority
 
-    def resolve(self, correlation_id):
-        """Instance discovery, for AAD only, then the OpenID configuration, which is kept."""
+    def resolve(self, correlation_id, authority=None):
+        """Instance discovery, for AAD only, then the OpenID configuration, which is kept; returns it."""
+        authority = authority or self.authority
         if self.kind == "AAD" and self.aliases is None:
-            self.aliases = self.discover(correlation_id)
-        if self.metadata is None:
-            answer = self.get(self.authority + "/v2.0/.well-known/openid-configuration", correlation_id)
-            if answer.status_code != 200:
-                raise Refused(f"the metadata came with status {answer.status_code}")
-            document = answer.json()
+            self.aliases = self.discover(authority, correlation_id)
+        # C MSIDAuthority.m:234-253
+        if authority.metadata_url not in self.metadata:
+            document = self.requests.members(self.requests.send("GET", authority.metadata_url, correlation_id))
+            # C MSIDAADOpenIdConfigurationInfoResponseSerializer.m:63, 82-112
+            if "error" in document:
+                raise Refused(document["error_description"], oauth=document["error"])
             for name in ("authorization_endpoint", "token_endpoint", "issuer"):
                 if not isinstance(document.get(name), str):
                     raise Refused(f"{name} is missing in the metadata")
             if not isinstance(document.get("end_session_endpoint", ""), str):
                 raise Refused("end_session_endpoint is not a string")
-            tenant = self.url.path.split("/")[1]
-            self.metadata = document | {"issuer": document["issuer"].replace("{tenantid}", tenant)}
+            self.metadata[authority.metadata_url] = document | {"issuer": document["issuer"].replace("{tenantid}", authority.path[0])}
+        return self.metadata[authority.metadata_url]
 
-    def discover(self, correlation_id):
-        """The host is asked itself, because it is a known authority."""
-        answer = self.get(f"https://{self.url.netloc}/common/discovery/instance", correlation_id, **{
-            "api-version": "1.1", "authorization_endpoint": self.authority.lower() + "/oauth2/v2.0/authorize"})
+    def discover(self, authority, correlation_id):
+        """C MSIDAadAuthorityResolver.m:128-133: the host is asked itself, because it is a known authority."""
+        answer = self.requests.send("GET", f"https://{authority.host}/common/discovery/instance", correlation_id, params={
+            "api-version": "1.1", "authorization_endpoint": authority.url + "/oauth2/v2.0/authorize"})
         document = answer.json() if answer.status_code == 200 else {}
         if not isinstance(document.get("tenant_discovery_endpoint"), str):
-            # Validation is off for a known authority: MSAL goes on without, and asks again in the next call.
+            # C MSIDAadAuthorityResolver.m:138-149: for a known authority MSAL goes on without, and asks again in the next call.
             return None
-        aliases = [self.url.netloc]
+        aliases = [authority.host]
         for each in document.get("metadata", []):
+            # C MSIDAadAuthorityCache.m:136
             for name, form in (("preferred_network", str), ("preferred_cache", str), ("aliases", list)):
                 if not isinstance(each.get(name), form):
                     raise Refused(f"{name} is missing in the instance discovery")
-            if self.url.netloc in each["aliases"]:
+            if authority.host in each["aliases"]:
                 aliases = each["aliases"]
         return aliases
 
     # Tokens
 
-    def acquire_token(self, scopes, username, claims=None):
+    def acquire_token(self, scopes, username, claims=None, account=None):
         """Interactively: returns the account and the access token."""
-        # MSIDRequestParameters.m
+        # C MSIDRequestParameters.m:82
         if reserved := set(scopes) & set(OIDC_SCOPES):
             raise Refused(f"{reserved} are reserved scopes and may not be specified in the acquire token call", -42000)
         correlation_id = str(uuid.uuid4()).upper()
-        self.resolve(correlation_id)
+        metadata = self.resolve(correlation_id)
         verifier = encoded(secrets.token_bytes(32))
-        state = encoded(json.dumps({"id": secrets.token_hex(8)}).encode())
+        # C MSIDWebviewFactory.m:268, 212
+        state = encoded(str(uuid.uuid4()).upper().encode())
         asked = " ".join((*scopes, *OIDC_SCOPES))
+        # C MSIDWebviewFactory.m:183-220, MSIDInteractiveTokenRequestParameters.m:95 (x-app-name and x-app-ver), MSIDAADV2WebviewFactory.m:44
         parameters = {
-            "client_id": self.client_id, "response_type": "code", "redirect_uri": self.redirect_uri, "scope": asked, "state": state,
-            "code_challenge": encoded(hashlib.sha256(verifier.encode()).digest()), "code_challenge_method": "S256", "client_info": "1",
-            "prompt": "select_account", "login_hint": username, "haschrome": "1", "return-client-request-id": "true",
-            "client-request-id": correlation_id, "instance_aware": "true", **device()}
+            "scope": asked, "client_id": self.client_id, "response_type": "code", "redirect_uri": self.redirect_uri, "login_hint": username, **APP,
+            "code_challenge": encoded(hashlib.sha256(verifier.encode()).digest()), "code_challenge_method": "S256", "state": state,
+            "prompt": "select_account", "client_info": "1", **self.metadata_parameters(correlation_id, account)}
+        # C MSIDAADWebviewFactory.m:89, M MSALPublicClientApplication.m:679
+        if self.has_clouds:
+            parameters["instance_aware"] = "true"
         if claims:
             parameters["claims"] = claims
-        answer = query(self.browse(f"{self.metadata['authorization_endpoint']}?{urllib.parse.urlencode(parameters)}", username))
+        answer = query(self.browse(f"{metadata['authorization_endpoint']}?{urllib.parse.urlencode(parameters)}", username))
+        # C MSIDWebOAuth2Response.m:38
         if answer.get("state") != state:
             raise Refused("the state in the answer is another one", -42501)
         if "error" in answer:
-            raise Refused(answer.get("error_description", answer["error"]))
+            raise Refused(answer.get("error_description", answer["error"]), oauth=answer["error"])
+        # C MSIDWebOAuth2AuthCodeResponse.m:45
         if "code" not in answer:
             raise Refused("there is no code in the answer", -42600)
         if "client_info" in answer:
             decoded(answer["client_info"])
+        # C MSIDTokenRequest.m:48, MSIDAuthorizationCodeGrantRequest.m:49-53, MSIDAADAuthorizationCodeGrantRequest.m:61
         fields = {
-            "grant_type": "authorization_code", "client_id": self.client_id, "code": answer["code"], "redirect_uri": self.redirect_uri,
-            "code_verifier": verifier, "scope": asked, "client_info": "1"}
-        return self.tokens(fields | ({"claims": claims} if claims else {}), scopes, correlation_id)
+            "client_id": self.client_id, "scope": asked, "redirect_uri": self.redirect_uri, "grant_type": "authorization_code",
+            "code": answer["code"], "code_verifier": verifier, "client_info": "1"}
+        found = self.tokens(self.authority, metadata["token_endpoint"], fields | ({"claims": claims} if claims else {}), scopes, correlation_id)
+        # C MSIDLocalInteractiveController.m:108
+        self.throttling.interactive_at = self.throttling.now()
+        return found
 
     def acquire_token_silent(self, account, scopes, claims=None):
         """With the refresh token, as when the access token has expired."""
         correlation_id = str(uuid.uuid4()).upper()
-        self.resolve(correlation_id)
-        # MSIDSilentTokenRequest.m, MSIDAADAuthority.m: the token endpoint's host without the port, the account's environment with it.
+        authority = self.authority.of_silent_request(account)
+        metadata = self.resolve(correlation_id, authority)
+        # C MSIDSilentTokenRequest.m:544, MSIDAADAuthority.m:276: the token endpoint's host without the port, the account's environment with it.
         if self.kind == "AAD":
-            host = urllib.parse.urlsplit(self.metadata["token_endpoint"]).hostname
+            host = urllib.parse.urlsplit(metadata["token_endpoint"]).hostname
             if host not in (self.aliases or [account.environment]):
-                raise Refused("User interaction is required (unable to use token from a different cloud)", -50002)
+                raise Refused("User interaction is required (unable to use token from a different cloud).", -50002)
+        # C MSIDRefreshTokenGrantRequest.m:53-55, MSIDAADRefreshTokenGrantRequest.m:57
         fields = {
-            "grant_type": "refresh_token", "client_id": self.client_id, "refresh_token": account.refresh_token,
-            "scope": " ".join((*scopes, *OIDC_SCOPES)), "client_info": "1", "redirect_uri": self.redirect_uri}
-        renewed, token = self.tokens(fields | ({"claims": claims} if claims else {}), scopes, correlation_id)
+            "client_id": self.client_id, "scope": " ".join((*scopes, *OIDC_SCOPES)), "grant_type": "refresh_token",
+            "refresh_token": account.refresh_token, "redirect_uri": self.redirect_uri, "client_info": "1"}
+        fields |= {"claims": claims} if claims else {}
+        self.throttling.check(metadata["token_endpoint"], fields)
+        try:
+            renewed, token = self.tokens(authority, metadata["token_endpoint"], fields, scopes, correlation_id)
+        except Refused as error:
+            # C MSIDSilentTokenRequest.m:495-516, 397: every OAuth error needs the person, but for these.
+            if error.oauth and error.oauth not in ("invalid_scope", "invalid_client"):
+                error.code = -50002
+            self.throttling.note(metadata["token_endpoint"], fields, error)
+            raise
+        # C MSIDDefaultTokenResponseValidator.m:103-120
         if renewed.identifier != account.identifier:
             raise Refused("Different account was returned from the server", -42101)
+        renewed.authorities = account.authorities | renewed.authorities
         return renewed, token
 
-    def tokens(self, fields, scopes, correlation_id):
-        answer = self.session.post(
-            self.metadata["token_endpoint"], params={"x-client-Ver": VERSION}, data=fields, allow_redirects=False,
-            headers=self.headers(correlation_id) | {"Content-Type": "application/x-www-form-urlencoded"})
-        result = answer.json()
+    def tokens(self, authority, endpoint, fields, scopes, correlation_id):
+        result = self.requests.members(self.requests.send("POST", endpoint, correlation_id, data=fields))
+        # C MSIDOauth2Factory.m:83-98
         if "error" in result:
-            raise Refused(result["error_description"], -50002 if result["error"] in ("interaction_required", "invalid_grant") else None)
-        # MSIDDefaultTokenResponseValidator.m, MSIDAADV2Oauth2Factory.m
-        if not result.get("access_token"):
-            raise Refused("Authentication response received without expected accessToken")
+            raise Refused(result["error_description"], oauth=result["error"])
+        # C MSIDOauth2Factory.m:103: one of the two is enough.
+        if not result.get("access_token") and not result.get("id_token"):
+            raise Refused("Authentication response received without expected accessToken and idToken")
+        # C MSIDAADV2Oauth2Factory.m:119
         if not result.get("client_info"):
             raise Refused("Client info was not returned in the server response")
-        granted = result.get("scope", fields["scope"]).lower().split()
-        if declined := [scope for scope in scopes if scope.lower() not in granted]:
+        # C MSIDTokenResponseValidator.m:122
+        if result.get("token_type") and result["token_type"].lower() != "bearer":
+            raise Refused("Please update Microsoft Authenticator to the latest version. Pop tokens are not supported with this broker version.")
+        # C MSIDDefaultTokenResponseValidator.m:47-93, MSIDAADV2Oauth2Factory.m:147
+        granted = [*result.get("scope", fields["scope"]).lower().split(), "email"]
+        if result.get("access_token") and (declined := [scope for scope in scopes if scope.lower() not in granted]):
             raise Refused(f"Server returned less scopes than requested: {declined}", -50003)
-        if not (int(result["expires_in"]) > 0 and result["token_type"].lower() == "bearer"):
-            raise Refused("the token is no Bearer token that will expire")
-        info = decoded(result["client_info"])
         # The signature is not checked.
         id_token = decoded(result["id_token"].split(".")[1])
-        identifier = f"{info['uid']}.{info['utid']}"
-        return Account(identifier, self.url.netloc, result.get("refresh_token"), id_token), result["access_token"]
+        info = decoded(result["client_info"])
+        account = Account(authority.of_answer(info, id_token), authority, info, id_token, result.get("refresh_token"))
+        return account, result.get("access_token")
 
     # The browser
 
+    def metadata_parameters(self, correlation_id, account):
+        """C MSIDAADWebviewFactory.m:105-115, MSIDAADV2WebviewFactory.m:62"""
+        known = {"login_req": account.uid, "domain_req": account.home_tenant} if account else {}
+        return {"return-client-request-id": "true", "client-request-id": correlation_id, "haschrome": "1", **DEVICE, **known}
+
     def sign_out(self, account):
         """With the browser: returns when it is back in the app."""
-        self.resolve(str(uuid.uuid4()).upper())
-        if not self.metadata.get("end_session_endpoint"):
+        correlation_id = str(uuid.uuid4()).upper()
+        metadata = self.resolve(correlation_id)
+        if not metadata.get("end_session_endpoint"):
             raise Refused("the authority has no end_session_endpoint")
-        state = encoded(secrets.token_bytes(16))
-        parameters = {"post_logout_redirect_uri": self.redirect_uri, "state": state}
-        back = self.browse(f"{self.metadata['end_session_endpoint']}?{urllib.parse.urlencode(parameters)}", account.id_token.get("preferred_username"))
+        state = encoded(str(uuid.uuid4()).upper().encode())
+        # C MSIDWebviewFactory.m:229-233
+        parameters = {"post_logout_redirect_uri": self.redirect_uri, "state": state, **self.metadata_parameters(correlation_id, account), **APP}
+        back = self.browse(f"{metadata['end_session_endpoint']}?{urllib.parse.urlencode(parameters)}", account.id_token.get("preferred_username"))
         if query(back).get("state") != state:
             raise Refused("the state in the answer is another one", -42501)
 
@@ -184,7 +206,7 @@ class Application:
         forms = []
 
         def see(page):
-            # MSIDOAuth2EmbeddedWebviewController.m
+            # C MSIDOAuth2EmbeddedWebviewController.m:525
             if not page.url.startswith("https:"):
                 raise Refused(f"a page is not https: {page.url}", -42602)
             if "<form" in page.text:
@@ -210,15 +232,3 @@ class Application:
             if actions is not None and f"{self.scheme.lower()}:" not in (each.lower() for each in actions):
                 raise Refused(f"form-action does not allow {self.scheme}: {actions}")
         return back
-
-
-def device():
-    return {"x-client-SKU": "MSAL.iOS", "x-client-Ver": VERSION, "x-client-OS": "26.0", "x-client-CPU": "arm64", "x-client-DM": "iPhone"}
-
-
-def encoded(data):
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def decoded(text):
-    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import msal
 from suite.registry import registry
 
-from .tenant import ADELE, ROLES, SECRET, WEB_URI, Tenant, approve, browsing, query, sign_in
+from .tenant import ADELE, ROLES, SECRET, WEB_URI, approve, browsing, query, running, sign_in
 
 tests, test = registry("msal")
 
@@ -44,12 +44,8 @@ class Context:
 
 @contextmanager
 def environment(binary, root, folder):
-    tenant = Tenant(binary, root / "Public", folder)
-    try:
-        tenant.start()
+    with running(binary, root / "Public", folder) as tenant:
         yield Context(tenant)
-    finally:
-        tenant.stop()
 
 
 @test("code flow with PKCE, then silent from its cache, then a refresh")
@@ -93,7 +89,7 @@ def second_factor(context):
     context.tenant.control(require_mfa=ADELE)
     account, = application.get_accounts()
     error = application.acquire_token_silent_with_error(["User.Read"], account, force_refresh=True)
-    assert error["error"] == "interaction_required" and 50076 in error["error_codes"], error
+    assert error["error"] == "invalid_grant" and error["suberror"] == "basic_action" and 50076 in error["error_codes"], error
     result = context.sign_in(application, ["User.Read"], claims_challenge=error["claims"])
     assert "access_token" in result, result
 
@@ -111,7 +107,7 @@ def authentication_context(context):
     claims = base64.b64decode(re.search(r'claims="([^"]+)"', refused.headers["WWW-Authenticate"])[1]).decode()
     account, = application.get_accounts()
     error = application.acquire_token_silent_with_error(scopes, account, claims_challenge=claims)
-    assert error["error"] == "interaction_required" and 50076 in error["error_codes"], error
+    assert error["error"] == "invalid_grant" and error["suberror"] == "basic_action" and 50076 in error["error_codes"], error
     result = context.sign_in(application, scopes, claims_challenge=error["claims"])
     assert payroll(result["access_token"]).status_code == 200, result
 
@@ -153,7 +149,7 @@ def user_flow(context):
     scope = "https://fabrikamb2c.example/api/demo.read"
     application = context.application("/tfp/fabrikamb2c.example/b2c_1_susi")
     result = context.sign_in(application, [scope], username="b2cuser@fabrikamb2c.example")
-    assert "access_token" in result and result["id_token_claims"]["tfp"] == "b2c_1_susi", result
+    assert "access_token" in result and result["id_token_claims"]["tfp"] == "B2C_1_susi", result
     account, = application.get_accounts()
     assert "-b2c_1_susi." in account["home_account_id"], account
     assert application.acquire_token_silent([scope], account, force_refresh=True)["token_source"] == "identity_provider"

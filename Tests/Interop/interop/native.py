@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import socket
 import subprocess
 import time
 import urllib.parse
@@ -15,20 +16,17 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from suite.registry import registry
 
-from .msal_objc import Application, Refused
-from .tenant import ADELE, BUNDLE, NATIVE_URI, NEW_NAME, Tenant
+from .msal_objc import NO_USERNAME, Application
+from .msal_objc_requests import VERSION, Refused
+from .tenant import ADELE, BUNDLE, NATIVE_URI, NEW_NAME, running
 
 tests, test = registry("native")
 
 
 @contextmanager
 def environment(binary, root, folder):
-    tenant = Tenant(binary, root / "Public", folder)
-    try:
-        tenant.start()
+    with running(binary, root / "Public", folder) as tenant:
         yield tenant
-    finally:
-        tenant.stop()
 
 
 # kind, key of the authority, scope, account
@@ -88,13 +86,15 @@ def journey(tenant, kind):
     app = application(tenant, kind)
     account, token = app.acquire_token([scope], username)
     environment = account.environment
-    assert environment == app.url.netloc and account.identifier.count(".") == 1, account.identifier
+    assert environment == app.authority.host and account.identifier.count(".") == 1, account.identifier
     if kind == "AAD":
         me = graph(tenant, token)
         assert me.status_code == 200 and me.json()["userPrincipalName"] == username, me.text
         assert tenant.said["graph"].endswith("/v1.0/me/"), "Microsoft's samples have a slash at the end"
     renewed, fresh = app.acquire_token_silent(account, [scope])
-    assert fresh != token and renewed.refresh_token, "nothing was renewed"
+    # Two access tokens of a user flow from the same second are equal.
+    assert renewed.refresh_token and renewed.refresh_token != account.refresh_token, "nothing was renewed"
+    assert fresh != token or kind == "B2C", "the access token is the old one"
     app.sign_out(renewed)
     return app, renewed
 
@@ -104,15 +104,17 @@ def entra(tenant):
     tenant.reset()
     start = position(tenant)
     app, account = journey(tenant, "AAD")
-    assert app.aliases and {app.url.netloc, app.url.hostname} <= set(app.aliases), app.aliases
+    assert app.aliases and {app.authority.host, app.authority.name} <= set(app.aliases), app.aliases
     assert account.id_token["iss"].endswith("/v2.0") and account.id_token["aud"] == tenant.native_id, account.id_token
     seen = steps(tenant, start)
     names = [each["step"] for each in seen]
     pages = [name for name in names if name != "page"]
-    assert pages == ["instance_discovery", "metadata", "authorize", "code", "api", "refresh", "sign_out"], names
-    first = {each["correlation_id"] for each in seen if each["step"] in ("instance_discovery", "metadata", "authorize", "code")}
-    assert len(first) == 1, first
-    assert {each["library"] for each in seen if each["step"] in ("instance_discovery", "code", "refresh")} == {"MSAL.iOS 2.13.0"}
+    # The silent request asks the account's own tenant, whose metadata MSAL does not have yet.
+    assert pages == ["instance_discovery", "metadata", "authorize", "code", "api", "metadata", "refresh", "sign_out"], names
+    own = [each for each in seen if each["step"] not in ("page", "api")]
+    assert len({each["correlation_id"] for each in own[:4]}) == 1 and own[4]["correlation_id"] == own[5]["correlation_id"], own
+    assert {each["library"] for each in seen if each["step"] in ("instance_discovery", "code", "refresh")} == {f"MSAL.iOS {VERSION}"}
+    assert [url.split("/")[3] for url in app.metadata] == ["common", account.home_tenant], list(app.metadata)
     assert all(each["error"] is None for each in seen), seen
 
 
@@ -121,8 +123,10 @@ def b2c(tenant):
     tenant.reset()
     start = position(tenant)
     app, account = journey(tenant, "B2C")
+    assert [url.split("/")[3:6] for url in app.metadata][1] == ["tfp", account.home_tenant, "b2c_1_susi"], list(app.metadata)
+    assert account.username == NO_USERNAME, "no user flow sends preferred_username"
     assert "instance_discovery" not in [each["step"] for each in steps(tenant, start)]
-    assert "-b2c_1_susi." in account.identifier and account.id_token["tfp"] == "b2c_1_susi", account.id_token
+    assert "-b2c_1_susi." in account.identifier and account.id_token["tfp"] == "B2C_1_susi", account.id_token
     edit = application(tenant, "B2C", authority=tenant.said["b2c_authority"].replace("b2c_1_susi", "b2c_1_edit_profile"))
     account, _ = edit.acquire_token([KINDS["B2C"][1]], KINDS["B2C"][2])
     assert account.id_token["name"] == NEW_NAME and "-b2c_1_edit_profile." in account.identifier, account.id_token
@@ -132,13 +136,42 @@ def b2c(tenant):
 def external(tenant):
     tenant.reset()
     app, account = journey(tenant, "CIAM")
-    assert app.url.hostname == "127.0.0.1", app.authority
+    assert app.authority.name == "127.0.0.1", app.authority.url
+    # The realm is the path there, which is not the home tenant.
+    assert account.claims is None and account.username == KINDS["CIAM"][2], account.claims
+    metadata = app.resolve("11111111-2222-3333-4444-555555555555")
     for name in ("authorization_endpoint", "token_endpoint", "end_session_endpoint", "jwks_uri"):
-        assert app.metadata[name].startswith(tenant.numeric + "/"), (name, app.metadata[name])
+        assert metadata[name].startswith(tenant.numeric + "/"), (name, metadata[name])
     # Without scopes there is an account, whose token is good for UserInfo alone.
     for scopes, status in (([], 403), (["User.Read"], 200)):
         account, token = application(tenant, "CIAM").acquire_token(scopes, KINDS["CIAM"][2])
         assert account.id_token["tid"] and graph(tenant, token).status_code == status, scopes
+
+
+@test("an app of an external tenant at its own name gets the claims of its account, and silent requests ask the tenant's ID there")
+def external_name(tenant):
+    tenant.reset()
+    with names_of_localhost():
+        app = application(tenant, "CIAM", authority=tenant.said["named_external_authority"])
+        account, _ = app.acquire_token([KINDS["CIAM"][1]], KINDS["CIAM"][2])
+        assert account.claims["preferred_username"] == KINDS["CIAM"][2], account.claims
+        renewed, _ = app.acquire_token_silent(account, [KINDS["CIAM"][1]])
+        assert [url.split("/")[2:4] for url in app.metadata] == [[app.authority.host, "fabrikam.example"], [app.authority.host, account.home_tenant]]
+        port = app.authority.host.rsplit(":", 1)[1]
+        issuer = f"https://{account.home_tenant}.ciamlogin.localhost:{port}/{account.home_tenant}/v2.0"
+        assert {each["issuer"] for each in app.metadata.values()} == {account.id_token["iss"]} == {issuer}, account.id_token["iss"]
+        app.sign_out(renewed)
+
+
+@contextmanager
+def names_of_localhost():
+    """Finds names below localhost, as browsers do and a line in /etc/hosts does."""
+    usual = socket.getaddrinfo
+    socket.getaddrinfo = lambda host, *more, **named: usual("127.0.0.1" if str(host).endswith(".localhost") else host, *more, **named)
+    try:
+        yield
+    finally:
+        socket.getaddrinfo = usual
 
 
 @test("Graph's address in the metadata and the one that is announced answer with and without the slash at the end")
@@ -148,8 +181,8 @@ def slash(tenant):
         answer = tenant.session().get(address, headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == 200, (address, answer.status_code)
     host = application(tenant, "AAD")
-    host.resolve("11111111-2222-3333-4444-555555555555")
-    assert host.metadata["msgraph_host"] == host.url.netloc, host.metadata["msgraph_host"]
+    metadata = host.resolve("11111111-2222-3333-4444-555555555555")
+    assert metadata["msgraph_host"] == host.authority.host, metadata["msgraph_host"]
 
 
 @test("the client IDs of Microsoft's samples are known, with their redirect URIs and the API of B2C's")
@@ -205,8 +238,8 @@ def expect(says, code, action):
     raise AssertionError(f"MSAL does not say {says!r}")
 
 
-def without(name):
-    return document(lambda members: members.pop(name))
+def without(*names):
+    return document(lambda members: [members.pop(name) for name in names])
 
 
 def set_to(**values):
@@ -235,7 +268,7 @@ def other_state(answer):
         answer.headers["Location"] = re.sub("state=[^&]*", "state=another", answer.headers["Location"])
 
 
-# What the tenant breaks: the kind, the path, the change, what MSAL says, its code.
+# A rule that the tenant breaks: the kind, the path, the change, what MSAL says, its code.
 RULES = [
     ("AAD", "/common/discovery/instance", document(edit_aliases), "a different cloud", -50002),
     ("AAD", "/common/discovery/instance", document(lambda members: members["metadata"][0].pop("preferred_cache")), "preferred_cache is missing", None),
@@ -246,7 +279,8 @@ RULES = [
     ("AAD", "/login", move(NATIVE_URI, "msauth.com.contoso.other://auth"), "the browser is sent to msauth", -42602),
     ("AAD", "/login", other_state, "the state in the answer is another one", -42501),
     ("AAD", "/oauth2/v2.0/token", without("client_info"), "Client info was not returned", None),
-    ("AAD", "/oauth2/v2.0/token", without("access_token"), "without expected accessToken", None),
+    ("AAD", "/oauth2/v2.0/token", without("access_token", "id_token"), "without expected accessToken and idToken", None),
+    ("AAD", "/oauth2/v2.0/token", set_to(token_type="pop"), "Pop tokens are not supported", None),
     ("AAD", "/oauth2/v2.0/token", set_to(scope="openid profile"), "less scopes than requested", -50003),
     ("B2C", "/oauth2/v2.0/token", without("client_info"), "Client info was not returned", None),
     ("B2C", "/login", remove_scheme, "form-action does not allow", None),
@@ -291,8 +325,8 @@ def no_discovery(tenant):
 def refusals(tenant):
     authority = tenant.said["authority"]
     expect("HTTPS", None, lambda: application(tenant, "AAD", authority=authority.replace("https:", "http:")))
-    expect("CIAM", None, lambda: application(tenant, "CIAM", authority=tenant.said["external_authority"].replace("127.0.0.1", "localhost")))
-    expect("3 segments", None, lambda: application(tenant, "B2C", authority=authority))
+    expect("Missing host components", None, lambda: application(tenant, "CIAM", authority=tenant.said["external_authority"].replace("127.0.0.1", "localhost")))
+    expect("AAD authority with B2C", None, lambda: application(tenant, "AAD", authority=tenant.said["b2c_authority"]))
     expect("reserved scopes", -42000, lambda: application(tenant, "CIAM").acquire_token(["openid"], ADELE))
     expect("msauth", -42011, lambda: application(tenant, "AAD", redirect_uri="com.contoso.tasks://auth"))
     wrong = Application(tenant.session(), "AAD", authority, tenant.native_id, "msauth.com.contoso.other://auth", "com.contoso.other")
@@ -348,4 +382,4 @@ def chromium(tenant):
 @test("the page of requests says that the simulator trusts the certificate")
 def seen(tenant):
     page = tenant.session().get(tenant.origin + "/clients?ui_locales=en", headers={"Accept": "text/html"}).text
-    assert "MSAL.iOS 2.13.0 first connected at" in page and "-1202" not in page
+    assert f"MSAL.iOS {VERSION} first connected at" in page and "-1202" not in page

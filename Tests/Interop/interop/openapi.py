@@ -16,7 +16,7 @@ from suite.server import Registrations, Server
 
 tests, test = registry("openapi")
 
-# What is looked for in each answer: no failure of the server, and nothing that the document does not have.
+# The demands on each answer: no failure of the server, and nothing that the document does not have.
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 TOKEN = "companion_of-the-test"
 

@@ -40,7 +40,7 @@ apps:
     kind: oidc
     authority: {issuer}
     client_id: {CLIENT_ID}
-    scopes: [email]
+    scopes: [profile, email, offline_access]
 """)
         self.process = None
 
@@ -151,7 +151,7 @@ def check_redirect_uri(context):
     configuration.write_text(context.companion.configuration.read_text() + "    redirect_uri: own\n")
     found = run_check(context, configuration)
     assert found.returncode == 1, found.stdout + found.stderr
-    assert "ERROR   redirect_uri: The provider returns 4" in found.stdout, found.stdout
+    assert "ERROR   redirect_uri: The provider " in found.stdout and "create a new secret" not in found.stdout, found.stdout
 
 
 @test("sign-in through its own pages, and UserInfo as the API")

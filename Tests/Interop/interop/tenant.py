@@ -25,8 +25,10 @@ NEW_NAME = "Another name"
 class Tenant:
     """The tenant and what it says when it starts. Its applications: Tasks (native), Web (a secret)."""
 
-    def __init__(self, binary, public, folder, web=(WEB_URI,)):
-        self.binary, self.public, self.folder, self.web = binary, public, folder, web
+    def __init__(self, binary, public, folder, web=(WEB_URI,), more=None, settings=None, others=()):
+        # more: further settings of Web; settings: of the tenant; others: further applications, which find SECRET in the file "secret".
+        self.binary, self.public, self.folder, self.web, self.more = binary, public, folder, web, more or {}
+        self.settings, self.others = settings or {}, others
         self.log = folder / "tenant.log"
         self.process = None
 
@@ -35,8 +37,9 @@ class Tenant:
         (self.folder / "secret").chmod(0o600)
         (self.folder / "tenant.json").write_text(json.dumps({"applications": [
             {"name": "Tasks", "native": [BUNDLE, "http://localhost"]},
-            {"name": "Web", "web": list(self.web), "secret_file": "secret", "granted": {"https://graph.microsoft.com": ROLES}},
-        ]}))
+            {"name": "Web", "web": list(self.web), "secret_file": "secret", "granted": {"https://graph.microsoft.com": ROLES}} | self.more,
+            *self.others,
+        ]} | self.settings))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")}
         environment |= {"COMPANION_PUBLIC": str(self.public), "XDG_DATA_HOME": str(self.folder / "data")}
         with open(self.log, "ab") as log:
@@ -49,8 +52,8 @@ class Tenant:
         self.origin, self.root = self.said["base_url"], self.said["root_file"]
         # The same server by its address: MSAL takes no host without a dot for an external tenant.
         self.numeric = self.origin.replace("localhost", "127.0.0.1")
-        ids = {each["name"]: each["client_id"] for each in self.said["clients"]}
-        self.native_id, self.web_id = ids["Tasks"], ids["Web"]
+        self.ids = {each["name"]: each["client_id"] for each in self.said["clients"]}
+        self.native_id, self.web_id = self.ids.get("Tasks"), self.ids.get("Web")
 
     def stop(self):
         if self.process and self.process.poll() is None:
@@ -78,6 +81,17 @@ class Tenant:
             self.control(require_consent=name)
 
 
+@contextmanager
+def running(*arguments, **more):
+    """A tenant that is stopped in the end, even if it did not start."""
+    tenant = Tenant(*arguments, **more)
+    try:
+        tenant.start()
+        yield tenant
+    finally:
+        tenant.stop()
+
+
 def sign_in(session, url, ends, username=ADELE, consent="accept", on_page=lambda page: None, more=()):
     """Opens an address as a browser does and answers the tenant's plain forms; returns the address that leaves it, which begins with `ends`.
 
@@ -92,7 +106,7 @@ def sign_in(session, url, ends, username=ADELE, consent="accept", on_page=lambda
             page = session.get(location, allow_redirects=False)
             continue
         on_page(page)
-        form = re.search(r'<form method="post" action="([^"]*)"(.*?)</form>', page.text, re.S)
+        form = re.search(r'<form method="post" action="([^"]*)"(.*?)</form>', page.text, re.DOTALL)
         if not form and more:
             return page.text
         assert form, f"{page.url} {page.status_code}: {re.sub('<[^>]+>', ' ', page.text)[:400]}"

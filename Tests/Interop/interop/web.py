@@ -43,7 +43,7 @@ def environment(binary, root, folder):
     usual = dict(os.environ)
     try:
         tenant.start()
-        # What people are told to set: the first is for requests and what is built on it, the second for Python's ssl and Go.
+        # People are told to set these: the first is for requests and what is built on it, the second for Python's ssl and Go.
         os.environ |= {"REQUESTS_CA_BUNDLE": tenant.root, "SSL_CERT_FILE": tenant.root}
         tenant.go = root / "Tests" / "Interop" / "go"
         yield tenant

@@ -1,4 +1,4 @@
-"""What a person does at one companion and sees at another."""
+"""A person's steps at one companion, seen at another."""
 import contextlib
 import http.client
 import urllib.parse

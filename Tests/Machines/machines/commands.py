@@ -54,7 +54,7 @@ def until_signed_out(site, visitor):
 
 
 def ended(site, *arguments):
-    """How many sessions `sessions revoke` has ended, as it says; run beside any companion."""
+    """The number of sessions that `sessions revoke` has ended, as it says; run beside any companion."""
     return int(re.fullmatch(r"(\d+) ended\n", succeeded(site.nodes[2].run("sessions", "revoke", *arguments)))[1])
 
 
@@ -88,7 +88,7 @@ def nobody_purges(site):
 
 
 def sessions_are_purged(site):
-    """What is over is deleted, and nothing else."""
+    """Deletes what is over, and nothing else."""
     with nobody_purges(site):
         unused, first = newcomer(site, "adele@contoso.example")
         old, second = newcomer(site, "megan@contoso.example")
@@ -208,12 +208,12 @@ def moved_to_a_file_and_back(site):
 
 
 def companions_at_work(site):
-    """How many `check` names."""
+    """The number of companions that `check` names."""
     return findings(site)["database_servers"]["what"].count(f"{socket.gethostname()} (")
 
 
 def findings(site):
-    """What `check` says about each subject."""
+    """The findings of `check` about each subject."""
     return {finding["subject"]: finding for finding in json.loads(site.nodes[1].run("check", "--json").stdout)["findings"]}
 
 

@@ -86,17 +86,28 @@ class Database:
             self.process.send_signal(signal.SIGINT)
             self.process.wait(60)
 
+    def _signal(self, number):
+        """To the server and each of its processes, all at once."""
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        for process in [self.process.pid, *map(int, children)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+
+    def fall_silent(self):
+        """As a machine that hangs, or has lost its power: nothing is answered, and nothing refused."""
+        self._signal(signal.SIGSTOP)
+
+    def wake(self):
+        self._signal(signal.SIGCONT)
+
     def kill(self):
-        """As a failure of the power does: the server and each of its processes, all at once."""
+        """As a crash of the server does: the kernel ends its connections."""
         if self.process and self.process.poll() is None:
-            children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-            for number in [self.process.pid, *map(int, children)]:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGKILL)
+            self._signal(signal.SIGKILL)
             self.process.wait()
 
     def ask(self, statement, database="postgres"):
-        """What psql prints, without decoration."""
+        """The output of psql, without decoration."""
         done = subprocess.run(
             [BINARIES / "psql", "-AtX", "-v", "ON_ERROR_STOP=1", "-d",
              f"host=127.0.0.1 port={self.port} user={USER} dbname={database} connect_timeout=5", "-c", statement],
@@ -150,8 +161,14 @@ class Way:
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self.lock:
             self.pairs.add((near, far))
-        threading.Thread(target=self._pass, args=(near, far, True), daemon=True).start()
+        requests = threading.Thread(target=self._pass, args=(near, far, True), daemon=True)
+        requests.start()
         self._pass(far, near, False)
+        requests.join()
+        with self.lock:
+            self.pairs.discard((near, far))
+        near.close()
+        far.close()
 
     def _pass(self, source, sink, is_request):
         try:
@@ -172,7 +189,7 @@ class Way:
         self.is_open = False
 
     def open(self):
-        """What was on its way is lost."""
+        """Loses what was on its way."""
         with self.lock:
             pairs, self.pairs = self.pairs, set()
         for pair in pairs:

@@ -37,7 +37,7 @@ class Front:
         self.program.__exit__()
 
     def ready(self):
-        """How many companions HAProxy finds ready."""
+        """The number of companions that HAProxy finds ready."""
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as admin:
             admin.connect(str(self.admin))
             admin.sendall(b"show stat -1 4 -1\n")

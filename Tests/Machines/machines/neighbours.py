@@ -21,7 +21,7 @@ ADDRESS = "127.0.0.2"
 SILENT, BEGINS, IMAGES = 512, 25, 40
 # One of the others begins after the other, until the stranger has asked for more than limits of minutes have room for.
 OTHERS, PAUSE = 20, 0.35
-# A sign-in of theirs, with the demo tenant's forms.
+# The seconds of a sign-in of theirs, with the demo tenant's forms, on a machine where one alone takes a tenth of it or less.
 SECONDS = 2
 
 
@@ -59,6 +59,15 @@ class Stranger:
         return sum(number for name, number in self.answers.items() if name.startswith(kind))
 
 
+def patience(way):
+    """The seconds that a sign-in may take beside strangers: a slow or busy machine needs more of them for one alone, too."""
+    def alone():
+        began = time.monotonic()
+        Visitor(way).signed_in()
+        return time.monotonic() - began
+    return max(SECONDS, 10 * max(alone() for _ in range(3)))
+
+
 def sign_in_beside_a_stranger(way):
     """Each with a connection of its own for each request; why they failed, and the longest time."""
     def one(number):
@@ -89,15 +98,15 @@ def stranger(site):
         for name, make in ways.items():
             with make() as way:
                 until(lambda: Neighbour(way).get("/healthz").status == 200, f"{name}: it answers")
-                before = limited(node, "connections")
+                before, most = limited(node, "connections"), patience(way)
                 with Stranger(way) as one:
                     failures, longest = sign_in_beside_a_stranger(way)
                 closed = limited(node, "connections") - before
             print(f"      {name}: the longest sign-in {longest:.2f} s in {one.seconds:.1f} s, {one.answers}")
             assert not failures, f"{name}: {len(failures)} of {OTHERS} failed, as: {failures[0]}"
-            assert longest < SECONDS, f"{name}: {longest:.2f} s"
+            assert longest < most, f"{name}: {longest:.2f} s of {most:.2f} s"
             for kind, rate in (("begin", BEGINS), ("image", IMAGES)):
-                assert one.count(kind) > 0.8 * rate * one.seconds, f"{name}: the stranger was too slow: {one.answers}"
+                assert one.count(kind) > 0.5 * rate * one.seconds, f"{name}: the stranger was too slow: {one.answers}"
             # A front's connections are those of all its clients.
             assert (closed >= OTHERS) == (name == "without a front"), f"{name}: {closed} connections were closed for others"
 
@@ -161,14 +170,14 @@ def from_a_thousand_networks(site):
         return sum(path.stat().st_size for path in file.parent.glob(file.name + "*") if not path.name.endswith("-wal"))
 
     def bytes_of_tables():
-        # What is dead goes first: the server's own vacuum, which comes once a minute, makes room of it.
+        # Dead rows go first: the server's own vacuum, which comes once a minute, makes room of it.
         site.primary.ask("VACUUM FULL", "networks")
         return int(site.primary.ask(
             "SELECT sum(pg_table_size(oid)) FROM pg_class WHERE relname IN ('session', 'sign_in_attempt', 'session_note')", "networks"))
 
     for name, address, size in (("SQLite", str(file), bytes_of_file), ("PostgreSQL", site.address("networks"), bytes_of_tables)):
         with site.one_on(address, limits={}) as node:
-            Visitor(node).signed_in()
+            longest = patience(node)
             for what, comes_back, most in (("begins", False, 0), ("callbacks", True, 4 << 20)):
                 before = size()
                 with Networks(node, comes_back) as networks:
@@ -186,7 +195,7 @@ def from_a_thousand_networks(site):
                 print(f"      {name}: {networks.answers} {what} in {site.flood} s, {grown} bytes more with {newcomers} newcomers, who signed in within {took:.2f} s")
                 # The newcomers stay, with about 10 KB each.
                 assert grown <= most + newcomers * (16 << 10), f"{name}: {grown} bytes more after {networks.answers} {what}, {newcomers} newcomers"
-                assert took < SECONDS, f"{name}: {took:.2f} s"
+                assert took < longest, f"{name}: {took:.2f} s of {longest:.2f} s"
 
 
 TESTS = [

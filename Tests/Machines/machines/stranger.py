@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A stranger who shares an address with others: silent connections, sign-ins that nobody wants, another site's images.
 
 stranger.py PORT CERTIFICATE SILENT BEGINS IMAGES: until its input ends, on a port of this machine (with TLS, where CERTIFICATE

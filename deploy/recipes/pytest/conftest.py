@@ -16,7 +16,7 @@ import pytest
 import requests
 
 WEB_URI = "http://localhost:8080/callback"
-# The applications and the people are those of a file for --config; see the README of the project.
+# The applications and the people are those of a file for --config; deploy/guides/tenant.md has the keys.
 CONFIG = {
     "applications": [
         {"name": "Web", "web": [WEB_URI], "secret_file": "secret"},
@@ -26,12 +26,12 @@ CONFIG = {
 
 
 class Tenant:
-    """What the tenant printed when it started, and its control page."""
+    """The announcement of the tenant when it started, and its control page."""
 
     def __init__(self, printed, secret, folder):
         self.authority, self.graph = printed["authority"], printed["graph"]
         self.base_url, self.control_url = printed["base_url"], printed["control"]
-        self.root_file, self.folder, self.secret = printed["root_file"], folder, secret
+        self.root_file, self.folder, self.secrets = printed["root_file"], folder, {"Web": secret}
         self.clients = {client["name"]: client["client_id"] for client in printed["clients"]}
 
     def control(self, **settings):
@@ -45,11 +45,21 @@ class Tenant:
         when = {name: value for name, value in {"client": client, "user": user}.items() if value}
         return self.control(rules=[{"when": when, "times": times, **effects}])
 
+    def register(self, kind, **declaration):
+        """Registers one of the `applications` or `users`, with the keys of the file, for the rest of the test."""
+        answer = requests.post(f"{self.control_url}/{kind}", json=declaration, timeout=30)
+        assert answer.status_code == 201, answer.text
+        made = answer.json()
+        if kind == "applications":
+            self.clients[made["name"]] = made["client_id"]
+            self.secrets[made["name"]] = made.get("secret")
+        return made
+
     def token(self, client, authority=None, **fields):
-        """Posts to the token endpoint as an application of the file."""
+        """Posts to the token endpoint as one of the applications."""
         fields |= {"client_id": self.clients[client]}
-        if client == "Web":
-            fields["client_secret"] = self.secret
+        if self.secrets.get(client):
+            fields["client_secret"] = self.secrets[client]
         return requests.post(f"{authority or self.authority}/oauth2/v2.0/token", data=fields, timeout=30)
 
     def sign_in(self, client="Web", user="adele@contoso.example", redirect_uri=WEB_URI, scope="openid offline_access User.Read"):
@@ -85,7 +95,7 @@ def follow_forms(address, redirect_uri, **answers):
                 return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(address).query))
             page = browser.get(address, allow_redirects=False, timeout=30)
             continue
-        form = re.search(r'<form method="post" action="([^"]*)"(.*?)</form>', page.text, re.S)
+        form = re.search(r'<form method="post" action="([^"]*)"(.*?)</form>', page.text, re.DOTALL)
         if not form:
             return re.sub("<[^>]+>", " ", page.text)
         fields = {name: html.unescape(value) for name, value in
@@ -93,7 +103,7 @@ def follow_forms(address, redirect_uri, **answers):
         fields |= next({name: value} for name, value in answers.items() if f'name="{name}"' in form[2])
         address = urllib.parse.urljoin(page.url, html.unescape(form[1]))
         page = browser.post(address, data=fields, allow_redirects=False, timeout=30)
-    raise AssertionError("the sign-in goes round in circles")
+    raise AssertionError(f"the sign-in goes round in circles; its last page: {re.sub('<[^>]+>', ' ', page.text)}")
 
 
 @pytest.fixture(scope="session")

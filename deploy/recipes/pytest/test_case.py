@@ -1,4 +1,4 @@
-"""A case from the portal (Attempts, *Copy link with the case*, or /native/case), replayed: the same step fails with the same number.
+"""A case from the portal (Attempts, *Open as a case*), replayed: the same step fails with the same number.
 
 Save a case beside this file as case.json. Replace `sign_in` with your application's, and keep the assertion."""
 

@@ -34,6 +34,13 @@ def test_a_person_signs_in_and_graph_knows_them(tenant):
     assert tenant.me(tokens["access_token"]).json()["userPrincipalName"] == "adele@contoso.example"
 
 
+def test_a_world_of_its_own(tenant):
+    tenant.register("applications", name="Shop", web=["http://localhost:3000/callback"])
+    tenant.register("users", username="ada@contoso.example", password="demo", display_name="Ada Lovelace")
+    tokens = tenant.sign_in("Shop", "ada@contoso.example", "http://localhost:3000/callback").json()
+    assert tenant.me(tokens["access_token"]).json()["displayName"] == "Ada Lovelace"
+
+
 def test_a_device_signs_in_by_a_code(tenant):
     begun = tenant.device_code("Desktop", scope="openid User.Read")
     poll = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": begun["device_code"]}

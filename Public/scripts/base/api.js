@@ -1,0 +1,170 @@
+// The server's JSON API as the pages use it, and its failures in plain words.
+
+import { base, t } from "./page.js";
+
+/** The application's name: the first segment of the path of the page, below ours. */
+export const app = location.pathname.slice(base.length).split("/")[1] ?? "";
+
+/** Anything that kept a call from giving its result. `message` is a sentence for the person. */
+export class Failure extends Error {
+  constructor(message, { code = null, action = null, ...details } = {}) {
+    super(message);
+    const { title, detail, explanation, correlation_id: correlationID } = details;
+    Object.assign(this, { title, detail, explanation, correlation_id: correlationID });
+    Object.assign(this, { trace_id: details.trace_id, timestamp: details.timestamp, retryAfter: details.retryAfter });
+    Object.assign(this, {
+      api: details.api,
+      api_status: details.api_status,
+      provider_error: details.provider_error,
+      provider_words: details.provider_words,
+    });
+    this.code = code;
+    this.action = action;
+  }
+
+  /** The path of ours at which the person can settle it by signing in again; null when signing in would not help. */
+  get signInURL() {
+    const settled = ["interaction_required", "consent_required", "session_expired"].includes(this.code);
+    if (!settled || this.action?.kind !== "sign_in") return null;
+    const url = new URL(this.action.url, location.origin);
+    return url.origin === location.origin ? url.href : null;
+  }
+}
+
+const answersWithin = 60; // seconds
+
+/** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
+export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin } = {}) {
+  const request = { method, cache: "no-store", redirect: "error", signal: AbortSignal.timeout(seconds * 1000) };
+  if (method !== "GET") request.headers = { "X-Companion": "1" };
+  if (body !== undefined) {
+    request.headers["Content-Type"] = "application/json";
+    request.body = JSON.stringify(body);
+  }
+  try {
+    return await fetch(base + path, request);
+  } catch (error) {
+    if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds }));
+    if (!navigator.onLine) throw new Failure(t("api.offline"));
+    throw new Failure(t("api.unreachable"));
+  }
+}
+
+/** The JSON of a 2xx answer of ours, null where there is none; every other answer is a Failure. */
+export async function send(path, request) {
+  const response = await fetchOwn(path, request);
+  if (!response.ok) throw await failure(response);
+  if (response.status === 204) return null;
+  try {
+    return await response.json();
+  } catch {
+    throw new Failure(t("api.unreadable"));
+  }
+}
+
+export const get = (path) => send(path);
+export const post = (path, body = {}) => send(path, { method: "POST", body });
+
+/** One of our own errors (RFC 9457), or whatever stood in its place. */
+export async function failure(response) {
+  let problem = {};
+  try {
+    problem = await response.json();
+  } catch {
+    return new Failure(t("api.unexplained", { status: response.status }));
+  }
+  const ids = [problem.code, problem.correlation_id && t("api.correlation_id", { id: problem.correlation_id })].filter(Boolean);
+  // These say themselves how long to wait.
+  const isTimed = ["throttled", "sign_in_loop"].includes(problem.code);
+  const parts = [
+    sentence(problem.detail || problem.title || t("api.status", { status: response.status })),
+    !isTimed && wait(response),
+    ids.length && `(${ids.join(", ")})`,
+  ];
+  return new Failure(parts.filter(Boolean).join(" "), { ...problem, retryAfter: retrySeconds(response) });
+}
+
+/** With a full stop, where a Latin text has none. */
+export const sentence = (text) => (/[\p{Script=Latin}\d)"”]$/u.test(text) ? `${text}.` : text);
+
+/** The seconds that a Retry-After header (RFC 9110, section 10.2.3) asks to wait; null when it does not. */
+export function retrySeconds(response) {
+  const value = response.headers.get("retry-after");
+  if (!value) return null;
+  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);
+  return seconds > 0 ? seconds : null;
+}
+
+/** When to try again, as a sentence; null when the answer does not say. */
+export function wait(response) {
+  const seconds = retrySeconds(response);
+  if (!seconds) return null;
+  if (seconds === 1) return t("api.wait_second");
+  if (seconds < 120) return t("api.wait_seconds", { seconds });
+  return t("api.wait_minutes", { minutes: Math.ceil(seconds / 60) });
+}
+
+// MARK: The application's own API, Microsoft Graph or another, which our server calls with the access token
+
+/** Returns the response of the application's API, whatever its status. Our own problems are thrown as Failures. */
+export async function fetchAPI(id = app, request = {}) {
+  const response = await fetchOwn(`/api/${id}/me`, request);
+  const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
+  if (!ours) return { response, text: await response.text() };
+  const problem = await failure(response);
+  // A call before the end of the pause that the API has asked for.
+  if (problem.code === "throttled") problem.api = { ...refusal(response), ...problem.api_status && { status: problem.api_status } };
+  throw problem;
+}
+
+/** When to ask an API again that cannot answer now, as a sentence; null where asking again does not help. */
+const again = (response) => wait(response) ?? (response.status === 429 || response.status >= 500 ? t("api.wait_moment") : null);
+
+/** A refusal's facts, which explain it: its status, its request id, how many seconds to wait. */
+const refusal = (response) => ({
+  status: response.status,
+  requestID: response.headers.get("request-id"),
+  retryAfter: retrySeconds(response),
+});
+
+/**
+ * Status, text, JSON (undefined when it is none), when to ask again, and how it was refused, of the application's own API.
+ * `seconds` is how long the application waits for it.
+ */
+export async function callAPI({ seconds } = {}) {
+  const { response, text } = await fetchAPI(app, { seconds });
+  let json;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The page says so.
+  }
+  return { status: response.status, text, json, again: again(response), refusal: response.ok ? null : refusal(response) };
+}
+
+/** Microsoft Graph's answer about the signed-in account. */
+export async function getMe(id = app) {
+  const { response, text } = await fetchAPI(id);
+  if (response.ok) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Failure("Couldn't deserialize result JSON", { code: "not_json" });
+    }
+  }
+  throw upstreamFailure(response, text);
+}
+
+/** A Graph error: `{"error": {"code", "message"}}` with its request id. */
+function upstreamFailure(response, text) {
+  let error = {};
+  try {
+    error = JSON.parse(text)?.error ?? {};
+  } catch {
+    // An error page of something between: its status is all that can be said.
+  }
+  const said = [error.code ?? `HTTP ${response.status}`, error.message].filter(Boolean).join(" ");
+  const api = refusal(response);
+  const parts = [sentence(said), again(response), api.requestID && t("api.request_id", { id: api.requestID })];
+  return new Failure(parts.filter(Boolean).join(" "), { api, retryAfter: api.retryAfter });
+}

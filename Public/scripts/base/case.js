@@ -1,0 +1,237 @@
+// A case: one sign-in as a file that says nothing about who and where. Made here of an attempt, and read as something hostile.
+
+const largest = 8192; // bytes
+const kinds = ["workforce", "external", "b2c", "oidc"];
+const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
+const givens = ["login_hint", "domain_hint", "tenant", "policy", "claims", "max_age", "acr_values"];
+/** The failures that the demo repeats, by number: at which step, and its name there. */
+const replays = {
+  AADSTS50058: ["callback", "sign_in_needed"],
+  AADSTS16000: ["callback", "account_choice"],
+  AADSTS65004: ["callback", "cancelled"],
+  AADSTS90094: ["callback", "admin_consent"],
+  AADSTS50105: ["callback", "not_assigned"],
+  AADSTS53003: ["callback", "blocked"],
+  AADSTS7000215: ["token", "wrong_secret"],
+  AADSTS7000222: ["token", "expired_secret"],
+  AADSTS54005: ["token", "code_redeemed"],
+  AADSTS70008: ["token", "code_expired"],
+};
+const replayKinds = Object.values(replays).map(([, kind]) => kind);
+const fine = ["ok", "cache", "refreshed"];
+const targets = ["authorize", "token", "api"];
+const types = ["string", "number", "boolean", "array", "object"];
+/** Scopes and claims that name no one's application. */
+const scopesOfAll = new Set([
+  "openid",
+  "profile",
+  "email",
+  "offline_access",
+  "user.read",
+  "user.read.all",
+  "user.readbasic.all",
+  "user.readwrite",
+  "mail.read",
+  "mail.send",
+  "calendars.read",
+  "contacts.read",
+  "files.read",
+  "group.read.all",
+  "groupmember.read.all",
+  "directory.read.all",
+  "application.read.all",
+]);
+const claimsOfAll = new Set([
+  "acct",
+  "acr",
+  "acrs",
+  "aio",
+  "amr",
+  "at_hash",
+  "aud",
+  "auth_time",
+  "azp",
+  "c_hash",
+  "email",
+  "email_verified",
+  "exp",
+  "family_name",
+  "given_name",
+  "groups",
+  "hasgroups",
+  "iat",
+  "idp",
+  "ipaddr",
+  "iss",
+  "locale",
+  "login_hint",
+  "name",
+  "nbf",
+  "oid",
+  "preferred_username",
+  "rh",
+  "roles",
+  "scp",
+  "sid",
+  "sub",
+  "tfp",
+  "tid",
+  "upn",
+  "uti",
+  "ver",
+  "wids",
+  "xms_cc",
+  "xms_edov",
+  "_claim_names",
+  "_claim_sources",
+]);
+
+/** The reason why a text is no case: the name of a sentence of the page, and the place. */
+export class NoCase extends Error {
+  constructor(reason, place = "") {
+    super(reason);
+    Object.assign(this, { reason, place });
+  }
+}
+
+const typeOf = (value) => (Array.isArray(value) ? "array" : value === null ? "null" : typeof value);
+
+// MARK: Making
+
+const shortScope = (scope) => scope.replace(/^https:\/\/graph\.microsoft\.com\//i, "");
+
+/** Graph's and OpenID Connect's scopes as they are, all others by their number. */
+function scopesOf(scopes) {
+  const own = [];
+  return scopes.map((scope) => {
+    const short = shortScope(scope);
+    if (scopesOfAll.has(short.toLowerCase())) return short;
+    if (!own.includes(scope)) own.push(scope);
+    return `api://…/scope${own.indexOf(scope) + 1}`;
+  });
+}
+
+function claimsOf(claims) {
+  let count = 0;
+  return Object.fromEntries(
+    Object.entries(claims).slice(0, 60).map((
+      [name, value],
+    ) => [claimsOfAll.has(name) ? name : `claim${(count += 1)}`, typeOf(value) === "null" ? "object" : typeOf(value)]),
+  );
+}
+
+/** The case of an attempt as the portal has it. `claims` are those of the ID token, of which only names and types are kept. */
+export function caseOf({ settings, steps, problem, outcome }, kind, claims = {}) {
+  const given = givens.filter((name) => settings[name] != null && settings[name] !== false && settings[name] !== "");
+  const found = {
+    case: 1,
+    companion: "1",
+    kind,
+    settings: { prompt: settings.prompt ?? "if_necessary", scopes: scopesOf(settings.scopes), given },
+    outcome: { code: problem?.code ?? (outcome === "ok" ? "ok" : outcome ?? "unfinished") },
+    steps: steps.slice(0, 20).map(({ step, outcome: came, duration_ms: ms }) => {
+      const status = /^http_(\d{3})$/.exec(came)?.[1];
+      return {
+        step,
+        outcome: came,
+        ...(targets.includes(step) ? { to: step } : {}),
+        ...(status ? { status: Number(status) } : {}),
+        ...(ms == null ? {} : { ms }),
+      };
+    }),
+    claims: claimsOf(claims),
+  };
+  if (problem?.explanation?.number) found.outcome.number = problem.explanation.number;
+  const [place, replay] = replays[found.outcome.number] ?? [];
+  const failed = found.steps.find((step) => !fine.includes(step.outcome));
+  if (replay && failed?.step === place) found.replay = { kind: replay };
+  return found;
+}
+
+// MARK: Reading
+
+const word = /^[a-z][a-z0-9_]{0,39}$/;
+const number = /^(?:AADSTS|AADB2C)\d{4,9}$/;
+const scope = /^(?:[A-Za-z_.]{1,60}|api:\/\/…\/scope\d{1,2})$/;
+
+const check = (holds, place) => {
+  if (!holds) throw new NoCase("wrong", place);
+};
+
+/** Exactly these keys, of which those with a question mark may be missing. */
+function keys(value, place, names) {
+  check(typeOf(value) === "object", place);
+  const [needed, known] = [names.filter((name) => !name.endsWith("?")), names.map((name) => name.replace("?", ""))];
+  for (const name of needed) check(Object.hasOwn(value, name), `${place}.${name}`);
+  for (const name of Object.keys(value)) check(known.includes(name), `${place}.${name.slice(0, 40)}`);
+}
+
+const isList = (value, most) => Array.isArray(value) && value.length <= most;
+const isCount = (value, most) => Number.isInteger(value) && value >= 0 && value <= most;
+
+/** Reads a case; throws NoCase with the place that is wrong. Nothing of it is taken that is not one of the words that a case may have. */
+export function readCase(text) {
+  if (new TextEncoder().encode(text).length > largest) throw new NoCase("large");
+  let found;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    throw new NoCase("no_json");
+  }
+  check(typeOf(found) === "object", "case");
+  if (found.case !== 1) throw new NoCase("version");
+  keys(found, "case", ["case", "companion", "kind", "settings", "outcome", "steps", "claims", "replay?"]);
+  check(typeof found.companion === "string" && /^[0-9a-z.+-]{1,40}$/.test(found.companion), "companion");
+  check(kinds.includes(found.kind), "kind");
+  keys(found.settings, "settings", ["prompt", "scopes", "given"]);
+  check(prompts.includes(found.settings.prompt), "settings.prompt");
+  check(
+    isList(found.settings.scopes, 30) && found.settings.scopes.every((each) => typeof each === "string" && scope.test(each)),
+    "settings.scopes",
+  );
+  check(isList(found.settings.given, givens.length) && found.settings.given.every((each) => givens.includes(each)), "settings.given");
+  keys(found.outcome, "outcome", ["code", "number?", "suberror?"]);
+  check(typeof found.outcome.code === "string" && word.test(found.outcome.code), "outcome.code");
+  check(
+    found.outcome.number === undefined || (typeof found.outcome.number === "string" && number.test(found.outcome.number)),
+    "outcome.number",
+  );
+  check(
+    found.outcome.suberror === undefined || (typeof found.outcome.suberror === "string" && word.test(found.outcome.suberror)),
+    "outcome.suberror",
+  );
+  check(isList(found.steps, 20), "steps");
+  for (const [index, step] of found.steps.entries()) {
+    const place = `steps.${index}`;
+    keys(step, place, ["step", "outcome", "to?", "status?", "ms?"]);
+    check(["authorize", "callback", "token", "api", "sign_out"].includes(step.step), `${place}.step`);
+    check(typeof step.outcome === "string" && word.test(step.outcome), `${place}.outcome`);
+    check(step.to === undefined || targets.includes(step.to), `${place}.to`);
+    check(step.status === undefined || isCount(step.status, 599), `${place}.status`);
+    check(step.ms === undefined || isCount(step.ms, 86_400_000), `${place}.ms`);
+  }
+  check(typeOf(found.claims) === "object" && Object.keys(found.claims).length <= 60, "claims");
+  for (const [name, type] of Object.entries(found.claims)) {
+    check((claimsOfAll.has(name) || /^claim\d{1,2}$/.test(name)) && types.includes(type), "claims");
+  }
+  if (found.replay !== undefined) {
+    keys(found.replay, "replay", ["kind"]);
+    check(replayKinds.includes(found.replay.kind), "replay.kind");
+  }
+  return found;
+}
+
+// MARK: In a link
+
+/** A case as the fragment of an address, which a browser sends nowhere. It can be read by eye, and does not look like a token. */
+export const fragment = (found) => `#case=${encodeURIComponent(JSON.stringify(found))}`;
+
+/** The text of a case in a fragment; null if there is none. */
+export function ofFragment(hash) {
+  if (!hash.startsWith("#case=") || hash.length > 4 * largest) return null;
+  try {
+    return decodeURIComponent(hash.slice("#case=".length));
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,83 @@
+// Every page has these: the choice of the language at its foot, on a kiosk as buttons for fingers, and a note while the device is
+// offline, which a kiosk says in its own way.
+
+import { post } from "./api.js";
+import { element, language, loadTexts, t } from "./page.js";
+import { isBlocked } from "./storage.js";
+
+const languages = {
+  en: "English",
+  "pt-PT": "Português (Portugal)",
+  "pt-BR": "Português (Brasil)",
+  sv: "Svenska",
+  ja: "日本語",
+  "zh-Hans": "简体中文",
+};
+
+const place = document.getElementById("language");
+const mistake = document.createElement("span");
+mistake.setAttribute("role", "status");
+
+/** Keeps the choice, null for the browser's own, and shows the page in it. */
+async function choose(tag) {
+  mistake.textContent = "";
+  try {
+    await post("/api/language", { language: tag });
+    location.reload();
+  } catch (failure) {
+    mistake.textContent = failure.message;
+    throw failure;
+  }
+}
+
+function buttons() {
+  place.setAttribute("role", "group");
+  place.setAttribute("aria-label", t("common.language"));
+  return Object.entries(languages).map(([tag, name]) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", lang: tag, textContent: name });
+    button.setAttribute("aria-pressed", String(tag === language));
+    button.addEventListener("click", () => choose(tag).catch(() => {}));
+    return button;
+  });
+}
+
+function menu() {
+  const select = document.createElement("select");
+  select.id = "language-choice";
+  for (const [tag, name] of Object.entries(languages)) {
+    const option = new Option(name, tag, tag === language, tag === language);
+    option.lang = tag;
+    select.append(option);
+  }
+  select.append(new Option(t("common.language_browser"), ""));
+  select.addEventListener("change", () => choose(select.value || null).catch(() => (select.value = language)));
+  return [Object.assign(document.createElement("label"), { htmlFor: select.id, textContent: t("common.language") }), select];
+}
+
+const isKiosk = place.dataset.as === "buttons";
+place.append(...(isKiosk ? buttons() : menu()), mistake);
+
+// MARK: Offline
+
+function watchConnection() {
+  const note = document.createElement("p");
+  note.className = "offline";
+  note.setAttribute("role", "status");
+  document.body.prepend(note);
+  const tell = () => (note.textContent = navigator.onLine ? "" : t("common.offline"));
+  addEventListener("online", tell);
+  addEventListener("offline", tell);
+  tell();
+}
+
+/** A page says what cannot work where the browser blocks site data: a kiosk by itself. */
+async function sayBlocked() {
+  await loadTexts("blocked");
+  const note = element("p", "offline", t(`blocked.${place.dataset.keeps ?? "sign_in"}`));
+  note.id = "blocked";
+  note.setAttribute("role", "status");
+  document.body.prepend(note);
+}
+
+if (!isKiosk) watchConnection();
+if (!isKiosk && isBlocked()) sayBlocked().catch(() => {});

@@ -1,0 +1,234 @@
+// The evidence of errors in a text: an NSError, MSAL's log, a page of the provider's or of ours, JSON, a name, or a bare number. A long
+// text is read piece by piece, and what the pieces have is put together.
+
+import { oauthErrors, subErrors } from "./error-words.js";
+import { msalErrorDomain, msalNames, nativeError } from "./msal-errors.js";
+import { msidNames, wordsIn } from "./msal-messages.js";
+import { fullNumber, graphCodes } from "./platform-numbers.js";
+import { domainOf, systemDomains, systemNames } from "./system-errors.js";
+
+const guid = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+
+// Each of these expressions goes through a paste once: none looks for its end from every place at which it could begin.
+
+/** A name in front of a value, as `Name=value`, `"name": "value"`, `Name: value` and `Name value` have it. */
+const named = (name, value) => new RegExp(`(?:${name})["']?\\s*(?:[=:][\\s+]*)?["']?(${value})`, "i");
+
+const patterns = {
+  suberror: [named("MSALOAuthSubErrorKey|suberror", "[a-z_]+")],
+  http: [named("MSALHTTPResponseCodeKey", "\\d{3}")],
+  correlation: [named("MSALCorrelationIDKey|MSIDCorrelationIdKey|correlation[_ +-]?id", guid), new RegExp(` - (${guid})\\]`)],
+  trace: [named("trace[_ +]?id|(?<!client[_-])request[_ -]?id", guid)],
+  time: [
+    named("timestamp", "\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z?"),
+    /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)/,
+  ],
+};
+
+const escaped = (text) => text.replace(/\./g, "\\.");
+const key = (name) => name.replace(/\.(?:Code\.)?/g, "").toLowerCase();
+
+const whole = (words) => new RegExp(`(?<!\\w)(?:${[...words].join("|")})(?!\\w)`);
+const [oauthWord, subWord] = [whole(oauthErrors.keys()), whole(subErrors.keys())];
+
+// MARK: Domains and codes
+
+const domainNames = [...systemDomains, msalErrorDomain, "MSIDErrorDomain", "MSALOAuthErrorDomain", "MSIDOAuthErrorDomain"].map(escaped)
+  .join("|");
+const knownDomain = new RegExp(domainNames, "g");
+const anyDomain =
+  /Domain=([\w.]+)["']?,? Code=(-?\d+)|[(（]["“„「]?([A-Za-z]\w*(?:\.\w+)+|[A-Za-z]\w*(?:Domain|Error))["”“」]?[^\d\n()（）[]{1,20}?(-?\d{1,7})\b/g;
+
+/** Languages put their own words, brackets and blanks between a domain and its number; some put the number first. */
+const behind = /^[^\d\n]{0,40}?(?<![A-Za-z\d])(-?\d{1,7})(?![\d.:-]*\d)/;
+const before =
+  /(?:(?:error|err?eur|errore|erro|fehler|fel|エラー|错误|code|コード|代码)[\s:=#(]{0,3}(-?\d{1,6})|(?<![\w.:-])(-\d{3,6}))[^\d\n]{0,30}$/i;
+const atOnce = /error:? (-?\d{1,6}),? error domain: $/i;
+
+/** Numbers that stand behind a word for an error and belong to one domain alone. */
+const alone = /(?:^\s{0,9}|(?:error|err?eur|erro|fehler|fel|エラー|错误|status|code|result|fail(?:ed|ure))[^\d\n-]{0,20})(-\d{3,6})\b/gi;
+
+/** Domain and code of each error in the text, in their order. */
+function domains(text) {
+  const found = [];
+  for (const { index, 0: domain } of text.matchAll(knownDomain)) {
+    const earlier = text.slice(Math.max(0, index - 60), index);
+    const [, first, second] = earlier.match(atOnce) ?? text.slice(index + domain.length, index + domain.length + 60).match(behind) ??
+      earlier.match(before) ?? [];
+    if (first ?? second) found.push({ index, domain, code: Number(first ?? second) });
+  }
+  for (const { index, 1: one, 2: code, 3: two, 4: other } of text.matchAll(anyDomain)) {
+    found.push({ index, domain: one ?? two, code: Number(code ?? other) });
+  }
+  return found.sort((a, b) => a.index - b.index);
+}
+
+const codeNames = new Map([...msalNames, ...msidNames].map(([name, code]) => [key(name), code]));
+const nameTable = new Map(systemNames.map(([name, error]) => [key(name), error]));
+const aName = /\b(?:MSAL|MSID|errSec|kLS|kCFError|NSURLError|URLError\.|ASWeb|ASAuth|SFAuth|OIDError|userCanceledErr)[\w.]{0,80}/g;
+
+// MARK: Words of the error's own
+
+/** The names under which an error has its description, and how MSAL's log begins a line with one. */
+const described =
+  /(?:MSALErrorDescriptionKey|MSIDErrorDescriptionKey|NSLocalizedDescription|NSDescription|error_description)\\?["']?\s{0,3}[=:]\s{0,3}|Creating Error with description: |(?=AAD(?:STS|B2C)\d{4,8}: )/g;
+const longest = 1000;
+
+/** The words with which an error describes itself, behind the name that was found, without the identifiers at the end. */
+function description(text, { index, 0: name }) {
+  const rest = text.slice(index + name.length, index + name.length + longest);
+  const quote = rest.match(/^\\?["']/)?.[0];
+  const end = quote ? rest.indexOf(quote, quote.length) : rest.search(/,\s{1,9}[A-Za-z_]{3,40}\s?=|[}\n]|\\n/);
+  const own = rest.slice(quote?.length ?? 0, end < 0 ? rest.length : end).split(
+    /(?:\\[rn]|[\s+])*(?:Trace|Correlation)[ +]ID:|(?:\\[rn]|\s)*Timestamp:/,
+  )[0];
+  return readable(own).replace(/(?:\\[rn]|[\s"'])+$/, "").trim();
+}
+
+/** A description as it was before it became a part of an address; a token in it is not for the screen. */
+function readable(text) {
+  const plain = /[+]|%[\da-f]{2}/i.test(text) && !text.includes(" ")
+    ? text.replace(/\+/g, " ").replace(/%([2-7][\da-f])/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16)))
+    : text;
+  return plain.replace(/eyJ[\w-]{8,}[\w.-]*/g, "eyJ…");
+}
+
+const graphWord = whole(graphCodes.filter((code) => code.includes("_") || (code.length > 14 && /[a-z][A-Z]/.test(code))));
+
+// MARK: Piece by piece
+
+/** Where one alone is of interest: the first that each expression finds in the text. */
+const firsts = {
+  oauth: oauthWord,
+  sub: subWord,
+  graphWord,
+  graphCode: /"code"\s*:\s*"(\w{3,60})"/,
+  codesOfJSON: /error_codes\\?["']?\s*[=:]\s*[[(]\s*(\d{4,8})/,
+  codeOfAddress: /\/error\?code=(\d{4,8})/,
+  codeInWords: /error ?code["']?[\s:=]{1,4}(\d{4,8})\b/i,
+  ...Object.fromEntries(
+    Object.entries(patterns).flatMap(([name, all]) => all.map((expression, place) => [`${name} ${place}`, expression])),
+  ),
+};
+
+/** The first that the expressions of this name have found, in the order of the expressions. */
+export const firstOf = ({ first }, name) => patterns[name].map((_, place) => first[`${name} ${place}`]).find(Boolean);
+
+const perPiece = 32_000;
+/** More than an expression can look back or ahead. */
+const overlap = 1_500;
+const mostDescriptions = 20;
+
+/** The end of a piece: a line's, else a word's, else anywhere. */
+function cut(text, place) {
+  if (place >= text.length) return text.length;
+  const near = text.slice(place, place + overlap);
+  const end = Math.max(near.indexOf("\n"), -1) + 1 || Math.max(near.search(/\s/), -1) + 1;
+  return place + end;
+}
+
+/** The pieces of a text, which overlap: { piece, isFirst, share }, with the share of the text that is read after it. */
+export function* pieces(text, size = perPiece) {
+  for (let start = 0, isFirst = true; isFirst || start < text.length; isFirst = false) {
+    const end = cut(text, start + size);
+    yield { piece: text.slice(start, cut(text, end + overlap)), isFirst, share: end / text.length || 1 };
+    start = end;
+  }
+}
+
+/** The evidence of nothing. */
+export const noEvidence = () => ({
+  codes: new Set(),
+  errors: new Map(),
+  alone: new Set(),
+  names: new Set(),
+  numbers: new Map(),
+  words: new Map(),
+  descriptions: [],
+  bundleID: undefined,
+  ours: undefined,
+  first: {},
+});
+
+const keep = (map, key, value) => map.has(key) || map.set(key, value);
+
+/** A piece as it is read. One in ASCII stays one: with a wider character in it, all expressions take half as long again. */
+export function asRead({ piece, isFirst }) {
+  const plain = piece.replace(/[−‐‑–]/g, "-").replace(/~(?=\d)/g, "-");
+  // Only the beginning of the text is one.
+  return isFirst ? plain : `#\n${plain}`;
+}
+
+/** Adds the evidence of a piece. */
+export function gather(found, each) {
+  const { isFirst, share } = each;
+  const text = asRead(each);
+  for (const name of text.match(aName) ?? []) found.names.add(key(name.replace(/(?:\.rawValue)?\.*$/, "")));
+  for (const { domain, code } of domains(text)) keep(found.errors, `${domain} ${code}`, { domain, code });
+  for (const [, number] of text.matchAll(alone)) found.alone.add(Number(number));
+  for (const code of text.match(/(?<![\w-])-(?:42|50|51|52)\d{3}\b|(?<![\w-])-514\d{3}\b/g) ?? []) found.codes.add(Number(code));
+  const parts = text.split(/(AAD(?:STS|B2C)[\s:_-]{0,2}\d{4,8})/i);
+  for (let place = 1; place < parts.length; place += 2) {
+    const number = parts[place].toUpperCase().replace(/[\s:_-]/g, "");
+    const beside = found.numbers.get(number) ?? "";
+    found.numbers.set(number, beside.length < 4_000 ? beside + parts[place + 1].slice(0, 400) : beside);
+  }
+  for (const [words, written] of wordsIn(text)) keep(found.words, words, written);
+  for (const match of text.matchAll(described)) {
+    if (found.descriptions.length === mostDescriptions) break;
+    const own = description(text, match);
+    if (own && !found.descriptions.includes(own)) found.descriptions.push(own);
+  }
+  for (const [, id] of text.matchAll(/msauth\.([A-Za-z\d-]+(?:\.[A-Za-z\d-]+)+)/g)) found.bundleID = id;
+  for (const [name, expression] of Object.entries(firsts)) {
+    const match = found.first[name] ? null : text.match(expression);
+    found.first[name] ??= match?.[1] ?? match?.[0];
+  }
+  found.ours ??= (text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []).find((word) => nativeError(word));
+  if (isFirst) found.head = text.slice(0, 400);
+  // Where a number or a word is all that there is.
+  if (isFirst && share === 1) {
+    found.bare = text.match(/^[\s("[]*(-?\d{2,6})[\s)\].,"]*$/)?.[1];
+    found.digits = text.match(/^\s*(\d{4,8})\s*$/)?.[1];
+    found.word = text.match(/^\s*(\w{3,60})\s*$/)?.[1];
+  }
+}
+
+// MARK: Put together
+
+/** The errors of the systems, the outer one first, of which one that stands alone is known by its number. */
+export function errorsIn({ errors, alone, bare }) {
+  const all = [...errors.values()];
+  const codes = new Set(all.map(({ code }) => code));
+  for (const code of new Set([...alone, Number(bare)])) {
+    if (domainOf(code) && !codes.has(code)) all.push({ domain: domainOf(code), code });
+  }
+  return all;
+}
+
+/** The errors that stand in the text by name and not by number: { codes, errors }. */
+export function namesIn({ names }) {
+  const all = [...names];
+  return {
+    codes: all.map((name) => codeNames.get(name)).filter(Boolean),
+    errors: all.map((name) => nameTable.get(name)).filter(Boolean),
+  };
+}
+
+/** Numbers of the platform and codes of Graph, each with the words beside it: [{ number, beside }]. */
+export function platformNumbers({ numbers, first, digits, word, head }) {
+  const found = new Map(numbers);
+  if (found.size === 0) {
+    const own = first.codesOfJSON ?? first.codeOfAddress ?? digits;
+    const number = own ? fullNumber(own) ?? `AADSTS${own}` : first.codeInWords && fullNumber(first.codeInWords);
+    if (number) found.set(number, head);
+  }
+  const code = first.graphCode ?? word;
+  const graph = graphCodes.includes(code) ? code : first.graphWord;
+  if (graph) found.set(graph, "");
+  return [...found].map(([number, beside]) => ({ number, beside }));
+}
+
+/** The words of the errors about themselves: the first of them, and of two that begin alike the longer one. */
+export const descriptionsOf = ({ descriptions: found }) =>
+  found.filter((each, place) => !found.some((other, at) => other.includes(each) && (other !== each || at < place))).slice(0, 3);

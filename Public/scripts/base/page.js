@@ -1,0 +1,81 @@
+// The page itself: where it is, its language and sentences, which the server has put into it, and how its elements are made.
+
+/** The path below which all its addresses are, as "/companion"; empty when the host is its own. */
+export const base = document.documentElement.dataset.base;
+
+// MARK: Sentences
+
+const texts = JSON.parse(document.getElementById("strings").textContent);
+
+/** Changes with the texts, so that browsers keep those that are fetched. */
+const { content: version } = document.querySelector('meta[name="texts"]');
+
+/** The page's language, for dates and numbers. */
+export const language = document.documentElement.lang;
+
+/** Fetches the texts of a section that the page does not bring with it, because few people open what they are for. */
+export async function loadTexts(section) {
+  const response = await fetch(`${base}/assets/texts/${version}/${language}/${section}.json`);
+  if (!response.ok) throw new Error(`no texts: ${section}`);
+  for (const [key, text] of Object.entries(await response.json())) texts[`${section}.${key}`] = text;
+}
+
+/** The sentence with this key, its `{placeholders}` replaced; empty when the page has none. */
+export function t(key, values = {}) {
+  return (texts[key] ?? "").replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
+}
+
+/** A sentence as text and elements: each `{placeholder}` gives way to the element of that name. */
+export function withElements(text, elements) {
+  return text.split(/\{(\w+)\}/).map((part, index) => (index % 2 ? elements[part] : part));
+}
+
+/** Returns what says whether a text has all the words in it that were typed, in any order. */
+export function finding(typed) {
+  const words = typed.toLocaleLowerCase(language).split(/\s+/).filter(Boolean);
+  return (text) => words.every((word) => text.toLocaleLowerCase(language).includes(word));
+}
+
+// MARK: Elements
+
+/** An element with a class and content: its text is text, never markup. */
+export function element(name, className = "", ...content) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.append(...content);
+  return made;
+}
+
+/** Copies a text, and says so for a moment on the button that was pressed; returns what it says. */
+export async function copyWith(pressed, text) {
+  const label = (pressed.dataset.label ??= pressed.firstChild.textContent);
+  let said = t("common.copied");
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    said = t("common.not_copied");
+  }
+  pressed.firstChild.textContent = said;
+  setTimeout(() => (pressed.firstChild.textContent = label), 1500);
+  return said;
+}
+
+/** The lines of a text as elements of this class: what of a line has no room stands below it, further to the right than it began. */
+export function hangingLines(text, name = "line") {
+  return text.split("\n").map((line) => {
+    const [margin] = /^ */.exec(line);
+    const shown = element("span", name, element("span", "margin", margin), `${line.slice(margin.length)}\n`);
+    shown.style.setProperty("--spaces", margin.length);
+    return shown;
+  });
+}
+
+const styles = {};
+
+/** Loads a style that few people need, when it is first needed. */
+export function loadStyle(href) {
+  styles[href] ??= new Promise((resolve) => {
+    document.head.append(Object.assign(element("link"), { rel: "stylesheet", href, onload: resolve, onerror: resolve }));
+  });
+  return styles[href];
+}

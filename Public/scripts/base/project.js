@@ -1,0 +1,238 @@
+// A whole Xcode project from the reader's values: out of the templates in Public/projects.
+
+import { loadTexts, t } from "./page.js";
+
+const source = new URL("../../projects/projects.json", import.meta.url);
+const data = await (await fetch(source)).json();
+
+/** The projects: { id, kind, platform, style }, of which style is scene, app_delegate, swiftui, async or native. */
+export const projects = data.projects.map(({ id, set }) => ({
+  id,
+  set,
+  kind: set.find((each) => ["workforce", "external", "b2c"].includes(each)),
+  platform: set.includes("macos") ? "macos" : "ios",
+  style: ["native", "async", "swiftui", "app_delegate"].find((each) => set.includes(each)) ?? "scene",
+}));
+
+let read;
+/** The claims of pages and projects about the outside world: each with its source, and the day on which to look again. */
+export const claims = () => (read ??= fetch(new URL("../../data/dated.json", import.meta.url)).then((response) => response.json()));
+
+/** The numbers in them by name, such as MSAL's newest version as `msal`. */
+export const numbers = async () => Object.assign({}, ...(await claims()).facts.map(({ values }) => values));
+
+const templates = new Map();
+function template(name) {
+  if (!templates.has(name)) templates.set(name, fetch(new URL(name, source)).then((response) => response.text()));
+  return templates.get(name);
+}
+
+const holds = (condition, set) =>
+  !condition || condition.split(" ").every((name) => (name.startsWith("!") ? !set.has(name.slice(1)) : set.has(name)));
+
+/** The words of the templates where all of these are set. */
+export function wordsFor(names) {
+  const set = new Set(names);
+  const words = data.words.filter((row) => holds(row.if, set)).map(({ if: _, ...words }) => words);
+  return Object.assign(Object.fromEntries(names.map((name) => [name, "yes"])), ...words);
+}
+
+/** Where Microsoft Graph is for the accounts of an authority: a national cloud has its own. */
+export const graphRoot = (authority) => data.graph[URL.parse(authority)?.host ?? ""] ?? data.graph[""];
+
+/** Whether MSAL has to be told to trust an authority: it asks Microsoft about a host of Entra ID, and trusts these without asking. */
+export const isUnknown = (kind, authority) => kind === "workforce" && !data.trusted_hosts.includes(URL.parse(authority)?.host);
+
+/** The usual address of `companion tenant`. */
+export const demoOrigin = data.demo.origin;
+
+/** The values of `companion tenant` at an address. MSAL accepts no host without a dot for an external tenant. */
+export function demoValues(kind, origin = demoOrigin) {
+  const filled = (text) => text.replace("{origin}", origin).replace("{dotted}", origin.replace("://localhost", "://127.0.0.1"));
+  const { scopes, ...texts } = data.demo[kind];
+  return { scopes, ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, filled(text)])) };
+}
+
+// The IDs of the demo are made from a name, as its tenant makes them: the same at each start, and the same here.
+
+const fraction = (root) => ((root - Math.floor(root)) * 2 ** 32) | 0;
+const primes = [];
+for (let number = 2; primes.length < 64; number += 1) if (primes.every((prime) => number % prime)) primes.push(number);
+const constants = primes.map((prime) => fraction(Math.cbrt(prime)));
+const start = primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
+const turned = (word, by) => (word >>> by) | (word << (32 - by));
+
+/** SHA-256 (FIPS 180-4) of a text, as bytes. The browser's own is asynchronous, and there is none without https. */
+function sha256(text) {
+  const bytes = new TextEncoder().encode(text);
+  const padded = new DataView(new ArrayBuffer(Math.ceil((bytes.length + 9) / 64) * 64));
+  new Uint8Array(padded.buffer).set([...bytes, 0x80]);
+  padded.setUint32(padded.byteLength - 4, bytes.length * 8);
+  const state = [...start];
+  for (let block = 0; block < padded.byteLength; block += 64) {
+    const schedule = [];
+    for (let index = 0; index < 64; index += 1) {
+      const [near, far] = [schedule[index - 2], schedule[index - 15]];
+      schedule[index] = index < 16
+        ? padded.getInt32(block + index * 4)
+        : (schedule[index - 16] + schedule[index - 7] + (turned(far, 7) ^ turned(far, 18) ^ (far >>> 3)) +
+          (turned(near, 17) ^ turned(near, 19) ^ (near >>> 10))) | 0;
+    }
+    let [a, b, c, d, e, f, g, h] = state;
+    schedule.forEach((word, index) => {
+      const first = (h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + constants[index] + word) | 0;
+      const second = ((turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      [a, b, c, d, e, f, g, h] = [(first + second) | 0, a, b, c, (d + first) | 0, e, f, g];
+    });
+    [a, b, c, d, e, f, g, h].forEach((word, index) => (state[index] = (state[index] + word) | 0));
+  }
+  return state.flatMap((word) => [24, 16, 8, 0].map((shift) => (word >>> shift) & 0xff));
+}
+
+/** The client ID that the demo's tenant gives an app with this bundle ID (DemoClient.id). */
+export function demoClientID(bundleID) {
+  const bytes = sha256(`companion client ${bundleID.toLowerCase()}`).slice(0, 16);
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const digits = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Host, tenant and policy of `https://<host>/tfp/<tenant>/<policy>`, with or without `tfp`. */
+export function policyPieces(authority) {
+  const { host, pathname } = new URL(authority);
+  const [policy = "b2c_1_susi", tenant = "contoso.onmicrosoft.com"] = pathname.split("/").filter((part) => part && part !== "tfp")
+    .reverse();
+  return { host, tenant_name: tenant, sign_in_policy: policy };
+}
+
+/** The name of the project for an app: the last part of its bundle ID, as a type is written, and App. */
+export function projectName(bundleID) {
+  const last = bundleID.split(".").at(-1);
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,49}$/.test(last)) return data.name;
+  const name = last.split("-").map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
+  return /.App$/.test(name) ? name : `${name}App`;
+}
+
+/** Names that choose parts of a project: its words, and with the demo's tenant those of the demo. */
+const namesOf = (id, tenant) => [...projects.find((each) => each.id === id).set, ...(tenant === "demo" ? ["demo"] : [])];
+
+/** The files of a project, as projects.json has them. */
+export const filesOf = (id, { tenant }) => data.files.filter((file) => holds(file.if, new Set(namesOf(id, tenant))));
+
+/** The project's files, { path, text }. `values` are those of `filled()` in values.js. */
+export async function projectFiles(id, { scopes, tenant, ...texts }) {
+  const { kind } = projects.find((each) => each.id === id);
+  const [dated] = await Promise.all([numbers(), loadTexts("project")]);
+  const values = {
+    ...dated,
+    ...texts,
+    name: projectName(texts.bundle_id),
+    ...wordsFor(namesOf(id, tenant)),
+    scopes: swiftList(scopes),
+    signout_from_browser: "false",
+    known_authority: isUnknown(kind, texts.authority) && "yes",
+  };
+  return Promise.all(
+    filesOf(id, { tenant }).map(async ({ path, format, template: name }) => {
+      const lines = fillTemplate(await template(name), { format, values, t: (key) => t(`project.${key}`) });
+      return { path: path.replace("{name}", values.name), lines, text: wholeText(lines) };
+    }),
+  );
+}
+
+/** The project as a zip archive, with all of its files in one folder. */
+export async function projectZip(id, values) {
+  const [{ zip }, files] = await Promise.all([import("./zip.js"), projectFiles(id, values)]);
+  return zip(files.map(({ path, text }) => ({ path: `${projectName(values.bundle_id)}/${path}`, text })));
+}
+
+// MARK: Templates
+
+// Text with conditions, parts, and values that are escaped as the file's format demands.
+//
+//   %if a !b … %else … %end   keeps lines while a is set and b is not
+//   %part name … %end         lines that `%use name` puts in its place, as far indented as itself
+//   %steps a b                the steps of a flow that the following lines stand for; a line's own are at its end: ⟦a b⟧
+//   {{name}}, {{=name}}       a value, escaped or as it is; {{t name}} a text in the reader's language
+
+const tag = /\{\{(=|t )?(\w+)\}\}/g;
+
+/** A value within a string of Swift, whatever is in it. */
+export function swiftText(value) {
+  const escapes = { "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+  // The marks' own characters would end the line.
+  return value.replace(/[\\"\p{Cc}\p{Zl}\p{Zp}⟦⟧]/gu, (found) => escapes[found] ?? `\\u{${found.codePointAt(0).toString(16)}}`);
+}
+
+/** A list of strings in Swift. */
+export const swiftList = (values) => `[${values.map((value) => `"${swiftText(value)}"`).join(", ")}]`;
+
+const withoutControls = (value) => value.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
+const escapes = {
+  swift: swiftText,
+  plist: (value) => withoutControls(value).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;"),
+  pbxproj: (value) => withoutControls(value).replace(/[\\"]/g, "\\$&"),
+  md: (value) => withoutControls(value).replace(/[`|]/g, " "),
+};
+
+/** The lines up to the %end of the block that begins at `start`: { lines, alternative, next }. */
+function block(lines, start) {
+  const parts = [[]];
+  let depth = 0;
+  for (let index = start; index < lines.length; index++) {
+    const line = lines[index];
+    if (/^\s*%(if|part) /.test(line)) depth += 1;
+    else if (/^\s*%end$/.test(line) && depth-- === 0) return { lines: parts[0], alternative: parts[1] ?? [], next: index + 1 };
+    else if (/^\s*%else$/.test(line) && depth === 0) {
+      parts.push([]);
+      continue;
+    }
+    parts.at(-1).push(line);
+  }
+  throw new Error(`a block of line ${start} has no %end`);
+}
+
+/**
+ * Fills in a template.
+ *
+ * `format` is swift, plist, pbxproj or md; a value that is missing or empty is not set. Returns lines { text, steps }, of which no
+ * two that follow each other are empty.
+ */
+export function fillTemplate(source, { format, values, t = (name) => name }) {
+  const parts = new Map();
+  const found = [];
+  let current = [];
+  const filled = (text) =>
+    text.replace(tag, (_, kind, name) => {
+      if (kind === "t ") {
+        return t(name).replace(/\{(\w+)\}/g, (place, value) => (values[value] === undefined ? place : escapes[format](values[value])));
+      }
+      return kind === "=" ? (values[name] ?? "") : escapes[format](values[name] ?? "");
+    });
+  const holds = (condition) =>
+    condition.split(" ").every((name) => (name.startsWith("!") ? !values[name.slice(1)] : Boolean(values[name])));
+  const walk = (lines, margin) => {
+    for (let index = 0; index < lines.length;) {
+      const line = lines[index];
+      const [, indent, word, rest = ""] = line.match(/^(\s*)%(if|part|use|steps)(?: (.*))?$/) ?? [];
+      index += 1;
+      if (word === "if" || word === "part") {
+        const inner = block(lines, index);
+        index = inner.next;
+        if (word === "part") parts.set(rest, inner.lines);
+        else walk(holds(rest) ? inner.lines : inner.alternative, margin);
+      } else if (word === "use") walk(parts.get(rest) ?? [], margin + indent);
+      else if (word === "steps") current = rest.split(" ").filter(Boolean);
+      else {
+        const [, text, own] = line.match(/^(.*?)\s*(?:⟦(.*)⟧)?$/);
+        found.push({ text: text && margin + filled(text), steps: own?.split(" ") ?? (text ? current : []) });
+      }
+    }
+  };
+  walk(source.replace(/\n$/, "").split("\n"), "");
+  return found.filter(({ text }, index) => text || (index > 0 && found[index - 1].text));
+}
+
+/** The lines as one text, with a line end after the last. */
+export const wholeText = (lines) => lines.map(({ text }) => text).join("\n") + "\n";

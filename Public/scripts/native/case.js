@@ -1,0 +1,94 @@
+// A case on the page of a tutorial, without its screen: what was asked for and what came of it, and the same story and code.
+
+import { Failure, get } from "../base/api.js";
+import { copyButton } from "../base/buttons.js";
+import { NoCase, ofFragment, readCase } from "../base/case.js";
+import { base, element, t } from "../base/page.js";
+
+const place = document.getElementById("found");
+
+/** The addresses to which a step's request goes, which a case does not have. */
+const endpoints = {
+  authorize: "https://authority/oauth2/v2.0/authorize",
+  callback: "https://redirect-uri/",
+  token: "https://authority/oauth2/v2.0/token",
+  api: "https://api/",
+  sign_out: "https://authority/oauth2/v2.0/logout",
+};
+
+/** The steps as the server would remember them: they belong to one sign-in. */
+function story({ settings: { prompt, scopes, given }, steps, claims }) {
+  if (steps.length === 0) throw new Failure(t("case.no_steps"));
+  const proved = () => import("../base/claims-table.js").then(({ loadTable }) => loadTable(claims));
+  const settings = { prompt: prompt === "if_necessary" ? null : prompt, scopes, login_hint: given.includes("login_hint") };
+  return {
+    events: steps.map(({ ms, ...known }, number) => ({
+      ...known,
+      number,
+      duration_ms: ms,
+      endpoint: endpoints[known.step],
+      attempt: 1,
+      claims: known.step === "token" && known.outcome === "ok" && proved,
+    })),
+    attempts: [{ id: 1, settings }],
+    isRecorded: true,
+  };
+}
+
+async function show(found) {
+  const { kind, settings, outcome } = found;
+  const facts = [
+    [t("case.kind"), kind],
+    [t("case.outcome"), [outcome.code, outcome.number].filter(Boolean).join(" · ")],
+    [t("case.prompt"), settings.prompt],
+    [t("case.scopes"), settings.scopes.join(" ")],
+    [t("case.given"), settings.given.join(", ") || t("case.none")],
+  ];
+  place.replaceChildren(
+    element("p", "notice", t("case.somebodys")),
+    element("dl", "facts", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
+    element("p", "buttons", copyButton(t("case.copy"), () => location.href)),
+  );
+  // The story and the code are those of the chapter for this kind.
+  document.body.dataset.page = ["external", "b2c"].includes(kind) ? kind : "ios";
+  document.querySelector(".stage").hidden = false;
+  const { source } = await import("../tutorial/panels.js");
+  Object.assign(source, { story: async () => story(found), known: {} });
+}
+
+/** In the demo, this browser's next sign-in fails like the case. */
+async function offerReplay({ kind, replay, settings }) {
+  if (!replay) return;
+  const { demo, apps } = await get("/api/apps").catch(() => ({ demo: false }));
+  if (!demo) return;
+  const own = apps.filter((each) => each.kind === kind && each.page !== "kiosk");
+  const chosen = own.find(({ page }) => page === "portal") ?? own[0];
+  if (!chosen) return;
+  // A portal shows the application of its address; without one it would show its first.
+  const page = `${base}/${chosen.id}${chosen.page === "portal" ? `?${new URLSearchParams({ app: chosen.id })}` : ""}`;
+  const query = new URLSearchParams({
+    replay: replay.kind,
+    return_to: page,
+    ...(settings.prompt === "none" ? {} : { prompt: settings.prompt }),
+  });
+  const link = Object.assign(element("a", "button", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
+  place.lastChild.append(link, element("span", "quiet", ` ${t("case.replay_note")}`));
+}
+
+/** The case of the link; without one, the paste box takes one. */
+function read() {
+  const text = ofFragment(location.hash);
+  if (text === null) return location.replace(`${base}/paste`);
+  document.getElementById("json").textContent = text;
+  try {
+    const found = readCase(text);
+    show(found);
+    offerReplay(found);
+  } catch (error) {
+    if (!(error instanceof NoCase)) throw error;
+    place.replaceChildren(element("p", "bad", t(`case.error.${error.reason}`, { place: error.place })));
+  }
+}
+
+addEventListener("hashchange", () => location.reload());
+read();

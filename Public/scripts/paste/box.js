@@ -1,0 +1,39 @@
+// The paste box before anything is pasted: what reads a paste is fetched when the box is first used.
+
+const box = document.getElementById("paste");
+const load = () => import("./paste.js");
+const begin = () => load().then(({ read }) => read());
+
+/** Puts a text into the box, as if it had been pasted. */
+async function put(text) {
+  box.value = text;
+  await begin();
+  box.dispatchEvent(new Event("input"));
+}
+
+box.addEventListener("focus", begin, { once: true });
+box.addEventListener("input", begin);
+// Some browsers put back into it the text of a page that is gone.
+box.value = "";
+
+document.getElementById("examples").addEventListener("click", async ({ target }) => {
+  const name = target.dataset.example;
+  if (!name) return;
+  const { examples } = await import("./examples.js");
+  await put(examples[name]);
+});
+
+/** Another page links here with a number, or with the bundle ID of the app whose file is to be checked. */
+async function readLink() {
+  const link = location.hash.slice(1);
+  const number = /^(?:AADSTS|AADB2C)\d{4,8}$/.exec(link)?.[0];
+  if (number) return put(number);
+  const bundleID = new URLSearchParams(link).get("bundle_id");
+  if (!bundleID) return;
+  (await load()).checkFor(bundleID);
+  await put("");
+  box.focus();
+}
+
+addEventListener("hashchange", readLink);
+readLink();

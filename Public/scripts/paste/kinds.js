@@ -1,0 +1,81 @@
+// Recognizes the kind of a pasted text by its beginning or its form, so that this takes a moment however long the text is.
+
+import { isFile } from "../native/lint-text.js";
+import { ofFragment } from "../base/case.js";
+import { addressIn } from "./authorize-text.js";
+import { readToken } from "./token-text.js";
+
+/** A JSON object; undefined for anything else. */
+export function objectOf(text) {
+  const json = text.replace(/^\uFEFF/, "");
+  if (!/^\s*\{/.test(json)) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A token at the beginning of a word or behind a percent-encoded character; some write padding at the end of its parts. */
+const signed = /eyJ(?<=(?:(?<![\w-])|%[0-9A-Fa-f]{2})eyJ)[\w-]*={0,2}(?:\.[\w-]*={0,2}){2,4}/g;
+
+/** A token of a personal account, which is encrypted in Microsoft's own way. */
+const opaque = /Ew(?<=(?<![\w+/-])Ew)[A-Z](?:[\w+/-]|%2[BF]){60,}={0,2}/g;
+
+/** The name of the token before which a text ends. */
+const nameBefore = (text) => text.match(/(id|access)[_ ]token\b[^.\n]{0,20}$/i)?.[1].toLowerCase();
+
+const alone = /^[\s\uFEFF]*(?:Authorization:\s*)?(?:Bearer\s+)?["'`]?\s*e\s*y/i;
+
+/** The token in a text that is one, alone or behind “Bearer”, perhaps broken over lines; undefined where there is none. */
+function pure(text) {
+  if (!alone.test(text.slice(0, 1_000))) return undefined;
+  const bare = text.replace(/^[\s\uFEFF]*(?:Authorization:\s*)?(?:Bearer\s+)?["'`]?/i, "").replace(/\s+/g, "").replace(/["'`,;]{0,3}$/, "");
+  const read = bare.startsWith("eyJ") ? readToken(bare) : undefined;
+  return read && { read };
+}
+
+/** All tokens in a text: { name, read }, of which an opaque one has nothing to read; the name is id or access where the text tells. */
+export function tokensIn(text) {
+  const alone = pure(text);
+  if (alone) return [alone];
+  const found = new Map();
+  const put = (token, name, read) => found.get(token)?.name || found.set(token, { name, read });
+  for (const { 0: token, index } of text.matchAll(signed)) {
+    const read = readToken(token);
+    if (read) put(token, nameBefore(text.slice(Math.max(0, index - 60), index)), read);
+  }
+  for (const { 0: token, index } of text.matchAll(opaque)) put(token, nameBefore(text.slice(Math.max(0, index - 60), index)));
+  const { access_token: access } = objectOf(text) ?? {};
+  if (typeof access === "string" && !found.has(access)) put(access, "access");
+  return [...found.values()];
+}
+
+const namesError = (text) => /\berror|AADSTS|AADB2C/i.test(text);
+const isAddress = (text) => addressIn(text) !== undefined && (/^\s*https?:\S+\s*$/i.test(text) || !namesError(text));
+
+/** The text of a case, which the page of a problem gives as JSON or in a link; undefined where a text has none. */
+export function caseIn(text) {
+  const json = ofFragment(text.match(/^\s*https?:\/\/[^\s#]+(#case=\S+)\s*$/)?.[1] ?? "") ?? text;
+  return typeof objectOf(json)?.case === "number" ? json : undefined;
+}
+
+const isDiscovery = (text) =>
+  ["authorization_endpoint", "token_endpoint", "jwks_uri", "tenant_discovery_endpoint"].some((name) => name in (objectOf(text) ?? {}));
+
+/** An address alone that asks for nothing: an authority, as MSAL is given one. */
+const isAuthority = (text) => /^\s*https?:\/\/[^\s?#]+\s*$/i.test(text);
+
+/** The kind of a text: file, token, address, authority, discovery, case, or error for all that is none of these. */
+export function kindOf(text) {
+  if (isFile(text)) return "file";
+  if (pure(text)) return "token";
+  if (isAddress(text)) return "address";
+  if (isAuthority(text)) return "authority";
+  if (isDiscovery(text)) return "discovery";
+  if (caseIn(text)) return "case";
+  return !namesError(text) && tokensIn(text).length > 0 ? "token" : "error";
+}
+
+/** All kinds, in the order in which they are offered. */
+export const kinds = ["error", "file", "token", "address", "authority", "discovery", "case"];

@@ -1,0 +1,50 @@
+// JSON as people read it: trees that fold, with the dates of claims that are times.
+
+import { readable } from "../base/claims-table.js";
+import { element, t } from "../base/page.js";
+import { copyButton, folded } from "./parts.js";
+
+/** The kinds of values that the server does not show, by the claim's name. */
+const hidden = {
+  nonce: "random",
+  aio: "internal",
+  rh: "internal",
+  uti: "internal",
+  xms_st: "internal",
+  sid: "session",
+  at_hash: "hash",
+  c_hash: "hash",
+  deviceid: "device",
+  login_hint: "person",
+  ipaddr: "address",
+};
+
+/** A claim's meaning, or the kind of a value that is not shown. An access token is for the API, not for the application. */
+function meaning(name, value, kind) {
+  if (kind === "access" && name === "aud") return [element("small", "meaning", t("portal.access_audience"))];
+  const text = value === "…" && hidden[name] ? t(`portal.hidden_kind.${hidden[name]}`) : t(`claim.${name}`);
+  return text ? [element("small", "meaning", text)] : [];
+}
+
+/** A list that is read at once, as the groups of a person are. */
+const isShort = (value) => Array.isArray(value) && value.length > 0 && value.length <= 8 && value.every((each) => typeof each !== "object");
+
+/** A JSON value as a tree that folds. */
+export function tree(value, name = "", open = true, kind = null) {
+  const label = element("span", "key", name && `${name}: `);
+  if (value === null || typeof value !== "object" || isShort(value)) {
+    const text = Array.isArray(value) ? value.join(", ") : readable(name, value);
+    return element("div", "leaf mono", label, text, ...(kind ? meaning(name, value, kind) : []));
+  }
+  const entries = Object.entries(value);
+  const count = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
+  return Object.assign(
+    element("details", "tree mono", element("summary", "", label, count), ...entries.map(([key, item]) => tree(item, key, false, kind))),
+    { open },
+  );
+}
+
+/** A title that folds over a tree and a button that copies it. `kind`, access or id, has the claims explained of such a token. */
+export const foldedTree = (title, value, kind = null) => folded(title, true, tree(value, "", true, kind), copyJSON(value));
+
+const copyJSON = (value) => copyButton(t("portal.copy_json"), () => JSON.stringify(value, null, 2));

@@ -1,0 +1,218 @@
+// The team portal: loads the applications, shows the chosen one's account and the view of the chosen tab.
+
+import { Failure, get } from "../base/api.js";
+import { showDemoAccount } from "./demo.js";
+import { base, element, t } from "../base/page.js";
+import { chosen, keep, kept, startForm } from "./form.js";
+import { announce, button, explained, run } from "./parts.js";
+import { abandonTrip, leaveNothing, loadApplications, onForeground, returnFocus, takeReturn } from "../base/return-trip.js";
+
+/** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
+const views = {
+  account: () => import("./account.js"),
+  tokens: () => import("./tokens.js"),
+  api: () => import("./api.js"),
+  attempts: () => import("./attempts.js"),
+  operator: () => import("./operator.js"),
+};
+/** The content of the account's tab while nobody is signed in. */
+const welcome = () => import("./welcome.js");
+const names = Object.keys(views);
+/** These are about the account that is signed in. */
+const personal = ["account", "tokens", "api"];
+const panelOf = (name) => document.getElementById(name);
+const tabOf = (name) => document.getElementById(`tab-${name}`);
+
+const state = document.getElementById("state");
+const columns = document.getElementById("columns");
+const who = document.getElementById("who");
+const outcome = document.getElementById("outcome");
+
+/** Every view is given this. `account` is undefined until the server has said it, null when none is signed in. */
+const context = { apps: [], apis: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
+
+// MARK: The view
+
+let tab = "account";
+let turn = 0;
+/** The newest request for the account that is under way; its answer draws the tab where no account was known. */
+let asking = null;
+
+const again = (work) => button(t("portal.try_again"), (pressed) => run(pressed, null, work));
+
+/** Draws the view of the tab. A late answer for another application or tab is dropped. */
+async function draw() {
+  const panel = panelOf(tab);
+  const hadFocus = panel.contains(document.activeElement);
+  const whose = JSON.stringify([context.application.id, context.account?.id]);
+  if (panel.dataset.whose !== whose) showLoading(panel);
+  const mine = ++turn;
+  const { application } = context;
+  let content = [element("p", "empty", t("portal.nobody_yet", { title: context.application.title }))];
+  try {
+    const isNobody = personal.includes(tab) && !context.account;
+    const load = !isNobody ? views[tab] : tab === "account" ? welcome : null;
+    if (load) {
+      const { view } = await load().catch(() => Promise.reject(new Failure(t("api.unreachable"))));
+      // Meanwhile another application may have been chosen, to which nobody is signed in.
+      if (mine !== turn || context.application !== application) return;
+      content = [...(isNobody ? content : []), ...await view({ ...context })];
+    }
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    content = [explained(failure, again(draw))];
+  }
+  if (mine !== turn) return;
+  panel.dataset.whose = whose;
+  panel.replaceChildren(...content);
+  // The button that was pressed may be gone with the content.
+  if (hadFocus && !panel.contains(document.activeElement)) panel.focus();
+}
+
+const showLoading = (panel) => panel.replaceChildren(element("p", "empty", t("portal.loading")));
+
+function select(name) {
+  tab = name;
+  for (const each of names) {
+    tabOf(each).setAttribute("aria-selected", String(each === name));
+    tabOf(each).tabIndex = each === name ? 0 : -1;
+    panelOf(each).hidden = each !== name;
+  }
+  keep({ tab: name });
+}
+
+function open(name) {
+  select(name);
+  tabOf(name).focus();
+  // Drawn twice, it would change under the person's hand.
+  if (!asking || context.account !== undefined) return draw();
+  turn += 1;
+  showLoading(panelOf(name));
+}
+
+for (const [index, name] of names.entries()) {
+  const made = button(t(`portal.tab.${name}`), () => open(name), "");
+  Object.assign(made, { id: `tab-${name}`, role: "tab" });
+  made.setAttribute("aria-controls", name);
+  made.addEventListener("keydown", (event) => {
+    const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    open(names.at(to % names.length));
+  });
+  document.getElementById("tabs").append(made);
+  const panel = Object.assign(element("div"), { id: name, role: "tabpanel", tabIndex: 0 });
+  panel.setAttribute("aria-labelledby", made.id);
+  document.getElementById("result").append(panel);
+}
+
+// MARK: The account
+
+/** Loads the chosen application's account, then the view. With `onlyChanges` nothing happens when it is still the same. */
+async function reload({ onlyChanges = false } = {}) {
+  const application = chosen();
+  if (context.application !== application) context.account = undefined;
+  context.application = application;
+  showDemoAccount(application.kind);
+  document.getElementById("result-title").textContent = application.title;
+  if (context.account === undefined) {
+    who.className = "who";
+    who.textContent = t("portal.loading");
+  }
+  let isDue;
+  const mine = (asking = Symbol());
+  try {
+    const { account, needs_sign_in: needs } = await get(`/api/${application.id}/account`);
+    if (application !== context.application) return;
+    isDue = !onlyChanges || context.account === undefined || context.account?.id !== account?.id;
+    context.account = account;
+    who.className = account ? "who in" : "who";
+    who.textContent = account ? t("portal.signed_in_as", { username: account.username }) : t("portal.nobody");
+    if (needs) who.append(` ${t("portal.needs_sign_in", { reason: needs })}`);
+  } catch (failure) {
+    if (application !== context.application) return;
+    context.account = undefined;
+    who.textContent = t("portal.unknown_account");
+    return panelOf(tab).replaceChildren(explained(failure, again(reload)));
+  } finally {
+    if (asking === mine) asking = null;
+  }
+  if (isDue) await draw();
+}
+
+/** Opens the attempt of the sign-in that failed, whatever application is chosen; where it is not known, the newest of that application. */
+async function showFailure({ code, correlationID }) {
+  const { attempts } = await get("/api/attempts").catch(() => ({ attempts: [] }));
+  const attempt = attempts.find(({ problem }) => problem && problem.correlation_id === correlationID) ??
+    attempts.find((each) => each.app === chosen().id && each.problem);
+  context.openAttempt = attempt?.id ?? null;
+  if (attempt) select("attempts");
+  await reload();
+  // Without the attempt there is still what the address said.
+  if (!attempt) outcome.replaceChildren(explained({ message: t("portal.sign_in_failed"), code, correlation_id: correlationID }));
+  if (context.account) outcome.append(element("p", "", t("portal.still_signed_in", { username: context.account.username })));
+  document.querySelector(".attempt [open] > summary")?.focus({ preventScroll: true });
+}
+
+// MARK: Start
+
+const { began, failure: failed, isConsented, query } = takeReturn();
+
+function say(text, ...more) {
+  state.replaceChildren(element("p", "", text), ...more);
+  state.hidden = !text;
+}
+
+async function start() {
+  let known;
+  try {
+    known = await loadApplications();
+  } catch (failure) {
+    addEventListener("online", start, { once: true });
+    columns.hidden = true;
+    return say(failure.message, element("p", "buttons", again(start)));
+  }
+  const { mode, own, token_display: tokenDisplay } = known;
+  // The preview of a kiosk has a page of its own.
+  const apps = known.apps.filter(({ page }) => page !== "kiosk" || mode === "shared");
+  columns.hidden = apps.length === 0;
+  if (columns.hidden) return say(t("portal.no_applications"));
+  Object.assign(context, { apps, mode, tokenDisplay, apis: known.apis ?? [] });
+  if (mode === "shared") leaveNothing();
+  if (own) document.title = `${own.title} · Companion`;
+  const asked = query.get("app");
+  say(asked && !apps.some(({ id }) => id === asked) ? t("portal.unknown_application", { app: asked }) : "");
+  startForm(apps, query, () => {
+    outcome.replaceChildren();
+    return reload();
+  });
+  // A tab may be pressed before the account is asked for.
+  context.application = chosen();
+  columns.hidden = false;
+  delete columns.dataset.loading;
+  returnFocus();
+  await showReturn();
+}
+
+/** Shows the chosen application, and what a sign-in has brought when the browser has just come back from one. */
+async function showReturn() {
+  const { tab: last } = kept();
+  select(names.includes(last) && (failed || !began) ? last : "account");
+  await (failed ? showFailure(failed) : reload());
+  if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
+  else if (began && !failed && !context.account) {
+    // Some errors end on the provider's own page, and nobody but the person who looks at it hears of them.
+    const explain = Object.assign(element("a", "", t("portal.no_return_paste")), { href: `${base}/paste` });
+    outcome.replaceChildren(element("p", "", t("portal.no_return"), " ", explain));
+  } else if (began) announce(who.textContent);
+  // On a phone it is below the form.
+  const result = document.getElementById("result");
+  if ((began || failed) && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
+}
+
+onForeground(({ isRestored }) => {
+  if (isRestored) abandonTrip();
+  if (context.application) return reload({ onlyChanges: true });
+});
+
+await start();

@@ -1,0 +1,38 @@
+// The claims of the account's ID token, with what the well-known ones mean.
+
+import { app, get } from "../base/api.js";
+import { loadTable } from "../base/claims-table.js";
+import { element, t } from "../base/page.js";
+import { light } from "./panels.js";
+
+const place = element("div", "claims-place");
+
+/**
+ * Has the step that brought this account's ID token load its claims when they are asked for, unless it came after `end`. Where several
+ * people have signed in, a refresh does not say for whom it was.
+ */
+export async function addClaims(events, account, end) {
+  const { attempts } = await get("/api/attempts");
+  const signIns = attempts.filter((each) => each.app === app && each.account === account.id).map(({ id }) => id);
+  const brought = events.filter(({ step, outcome }) => step === "token" && ["ok", "refreshed"].includes(outcome));
+  const own = brought.filter(({ outcome, attempt }) => outcome === "refreshed" || signIns.includes(attempt));
+  const isSure = own.length === brought.length || own.every(({ outcome }) => outcome === "ok");
+  const last = own.at(-1);
+  if (signIns.length === 0 || !isSure || !last || last.time > end) return;
+  last.claims = async () => loadTable((await get(`/api/${app}/tokens`)).id_token.payload);
+}
+
+/** Makes the panel's content. */
+export function fill(box) {
+  light({ step: "claims" });
+  box.append(place);
+}
+
+/** Shows the claims of the account that is signed in, if one is. */
+export async function update(account) {
+  try {
+    place.replaceChildren(account ? await loadTable(await get(`/api/${app}/claims`)) : element("p", "empty", t("claims.nobody")));
+  } catch (failure) {
+    place.replaceChildren(element("p", "empty", failure.message));
+  }
+}

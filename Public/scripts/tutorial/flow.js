@@ -1,0 +1,340 @@
+// All application pages have this in common: whose account is shown, interactive sign-in and what it brought, one flow
+// at a time with its button busy, sign-out.
+
+import { app, Failure, get, post } from "../base/api.js";
+import { beginFlow, clearLog, forgetAccount, hideLog, keepLog, log, logError, restoreLog } from "./log.js";
+import {
+  abandonTrip,
+  leave,
+  leaveForSignOut,
+  leaveNothing,
+  loadApplications,
+  onForeground,
+  returnFocus,
+  signInAddress,
+  takeReturn,
+  tellOtherTabs,
+} from "../base/return-trip.js";
+import { t } from "../base/page.js";
+import { addPanel, light, signInError, source, timeline } from "./panels.js";
+import { hasCookies, ofBrowser, ofTab } from "../base/storage.js";
+
+/**
+ * The page's knowledge. `account` is undefined until the server said, null when signed out. `failed` is the step from which the tab has come
+ * back without an account: the server remembers nothing of a browser before its first sign-in has begun.
+ */
+export const state = { account: undefined, device: null, failed: null };
+
+let running = false;
+/** Whether no flow goes on, nor what follows a trip to the provider. */
+let isOver = false;
+
+/** The main tutorial's words about the account; its other chapters say less, or nothing. */
+function sayAccount({ current, previous }) {
+  if (current) log(`Found a signed in account ${current.username}. Updating data for that account...`, { ofAccount: true });
+  else if (!sayPrevious({ previous })) log("Account signed out. Updating UX");
+}
+
+/** Says that another application has signed the account out, if one has. */
+export function sayPrevious({ previous }) {
+  if (previous) log(`The account with username ${previous} has been signed out.`);
+  return previous != null;
+}
+
+/** A page's own things. `contextText` is what its tutorial says when the application cannot be set up. */
+let page = {
+  show() {},
+  finishSignIn: async () => {},
+  sayAccount,
+  contextText: "Unable to create Application Context",
+  parametersText: "Could not acquire token:",
+};
+
+// MARK: Panels
+
+// They stand in this order. Where the server says that this is the demo:
+if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
+  addPanel("missions", t("panel.missions"), () => import("./missions.js"));
+}
+addPanel("options", t("panel.options"), () => import("./options.js"));
+const claims = addPanel("claims", t("panel.claims"), async () => {
+  const { fill, update } = await import("./claims.js");
+  return { fill, update: () => update(state.account) };
+});
+
+/** The person's choice for the next sign-in: the fields that were filled in. */
+function signInOptions() {
+  const form = document.getElementById("sign-in-options");
+  if (!form) return {};
+  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value));
+}
+
+// MARK: Account
+
+/** That this page has signed the account out itself, and said so then; nothing about the person. */
+const signedOutKey = `signed-out:${location.pathname}`;
+
+/** Shows an account, or with null that none is signed in. */
+export function show(account) {
+  state.account = account;
+  page.show(account);
+}
+
+/**
+ * Loads the account and says so; with `onlyChanges` it is silent when it is still the one shown. With `isAside` it belongs to no
+ * flow, and one that was started meanwhile knows better.
+ */
+export async function loadAccount({ onlyChanges = false, isAside = false } = {}) {
+  let answer;
+  if (!running) light({ step: "account" });
+  try {
+    if (!hasCookies()) throw new Failure(t("app.no_cookies"));
+    answer = await get(`/api/${app}/account`);
+  } catch (failure) {
+    logError(`Couldn't query current account with error: ${failure.message}`);
+    throw failure;
+  }
+  if (isAside && running) return state.account;
+  const { account: current, previous_account: noted } = answer;
+  const before = state.account;
+  const changed = before === undefined || before?.id !== current?.id;
+  const isSaid = !before && ofBrowser.get(signedOutKey) !== null;
+  if (current) ofBrowser.remove(signedOutKey);
+  // A provider that signs somebody out ends the session as a whole: then only the page still knows who was here.
+  const previous = isSaid ? null : noted ?? (state.device?.mode === "private" ? before?.username : null);
+  // On a shared device the next person must not read what the one before left on the screen.
+  if (changed && before && state.device?.mode === "shared") clearLog();
+  // Another tab, or the provider, has signed it out.
+  else if (changed && before && (isAside || !current)) forgetAccount();
+  if (changed || !onlyChanges) page.sayAccount({ current, previous });
+  show(current);
+  await showAccounts();
+  await claims.update();
+  if (changed && isAside) timeline.update();
+  return current;
+}
+
+// MARK: Story
+
+/** The time of the last step of the flows that are over. */
+let overSince = "";
+
+/** The steps as the server remembers them. In the demo, the one that brought the account's ID token has its claims when its flow is over. */
+async function story() {
+  const answer = await get(`/api/${app}/events`);
+  if (answer.events.length === 0 && state.failed) answer.events = [state.failed];
+  if (isOver) overSince = answer.events.at(-1)?.time;
+  const { demo, mode, token_display: display } = await known;
+  if (demo && mode === "private" && display !== "hidden" && state.account && overSince) {
+    await import("./claims.js").then(({ addClaims }) => addClaims(answer.events, state.account, overSince)).catch(() => {});
+  }
+  return answer;
+}
+
+/** Opens the newest sign-in as a case. */
+async function share() {
+  try {
+    const [{ attempts }, { own }, { openCase }] = await Promise.all([get("/api/attempts"), known, import("../base/open-case.js")]);
+    await openCase(attempts.find((each) => each.app === app), own.kind);
+  } catch (failure) {
+    logError(failure.message);
+  }
+}
+
+const menu = document.getElementById("accounts");
+menu.addEventListener("toggle", () => menu.open && showAccounts());
+
+/** Brings the account menu up to date, which is loaded when somebody is signed in or looks into it. */
+async function showAccounts() {
+  if (!state.account && !menu.open && menu.childElementCount === 1) return;
+  const accounts = await import("./accounts.js").catch(() => null);
+  await accounts?.showAccounts({
+    onSwitch: ({ isGone }) =>
+      run(null, () => {
+        if (isGone) forgetAccount();
+        return loadAccount();
+      }),
+    onAdd: () => run(null, () => signIn(signInPath({ prompt: "select_account" }))),
+  });
+}
+
+// MARK: Interactive sign-in
+
+/** Where a sign-in starts, with what the person chose in the options. */
+export const signInPath = (fields = {}) => signInAddress({ ...fields, ...checkedOptions() });
+
+/** Input of which MSAL could not make its objects is refused before anything is sent, as the tutorials do. Throws Failure. */
+export function checkedOptions() {
+  const wrong = document.querySelector("#sign-in-options :invalid");
+  if (!wrong) return signInOptions();
+  const failure = new Failure(
+    wrong.name === "tenant" ? "Unable to create authority URL" : `${page.parametersText} ${wrong.validationMessage}`,
+  );
+  logError(failure.message);
+  throw failure;
+}
+
+/**
+ * Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. One that nobody pressed
+ * a button for says so: the server stops a page that goes there again and again by itself.
+ */
+export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
+  const address = new URL(url, location.origin);
+  if (isAutomatic) address.searchParams.set("automatic", "1");
+  // On a shared device what somebody else may have left on the screen is not kept.
+  keepLog({ onlyOfFlow: state.device?.mode !== "private" });
+  return leave(address, { began: what });
+}
+
+/** A failed interactive sign-in, from the code and correlation id with which the server came back. */
+function explainSignIn({ code, correlationID }) {
+  const ids = [code, correlationID && t("api.correlation_id", { id: correlationID })].filter(Boolean);
+  return `${signInError(code)} (${ids.join(", ")})`;
+}
+
+/** Takes what an interactive sign-in brought; returns whether the tab was away for one. */
+async function finishSignIn() {
+  const { began, failure: failed, isConsented, query } = takeReturn();
+  restoreLog({ wasAway: began !== null });
+  const current = await loadAccount();
+  returnFocus();
+  if (isConsented) log(t("app.admin_consented"));
+  let failure = null;
+  if (failed) {
+    const { code, correlationID } = failed;
+    state.failed = { time: new Date().toISOString(), step: "authorize", outcome: code, correlation_id: correlationID };
+    const printed = await explain(({ showSignInFailure }) => showSignInFailure(failed));
+    failure = { code: failed.code, message: explainSignIn(failed), printed };
+  }
+  await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
+  return began !== null;
+}
+
+/** The line of the tutorial with the token as the server lets it be shown, and what was not granted. */
+export function sayToken(text, { token, declined_scopes: declined = [] }) {
+  log(`${text} ${token ?? t("app.hidden_token")}`, { kept: `${text} …`, ofAccount: true });
+  if (declined.length > 0) log(t("app.not_granted", { scopes: declined.join(", ") }));
+}
+
+/** A failed call: its text goes into the log, with the error that the app would print if MSAL made the call, and its explanation into the panel. */
+export function say(text, failure, { isOfAPI = false } = {}) {
+  logError(`${text}${failure.message}`);
+  explain(({ showProblem }) => showProblem(failure)).then((printed) => printed && !isOfAPI && logError(printed));
+}
+
+/** Explains in the panel why the application's API refused; the log has said what it answered. */
+export const explainRefusal = (refusal) => explain(({ showProblem }) => showProblem({ api: refusal, retryAfter: refusal.retryAfter }));
+
+/** A sign-in that failed, or that the person cancelled, which is no error. */
+export function saySignIn(text, { code, message, printed }) {
+  // The error that the app would print comes after the sentence that says what it means.
+  for (const line of [`${text}: ${message}`, printed].filter(Boolean)) log(line, { bad: code !== "cancelled" });
+}
+
+/** The module that explains problems is loaded with the first of them. Without it, the log has said what is known. */
+const explain = (show) => import("./problem.js").then(show).catch(() => {});
+
+// MARK: Sign-out
+
+const signOutKey = `sign-out-choice:${location.pathname}`;
+
+/**
+ * Where Sign Out signs out: "app", or "browser" too. What the person wants lasts over the trip of a sign-in, while the tab is
+ * open; on a shared device it is the browser.
+ */
+export const signOutChoice = {
+  get: () => (state.device?.mode === "shared" ? "browser" : ofTab.get(signOutKey) ?? "app"),
+  set: (choice) => ofTab.set(signOutKey, choice),
+};
+
+/** Signs out. Then it leaves for the provider's own sign-out page, if there is one. */
+export async function signOut({ done, failed }) {
+  const browser = signOutChoice.get() === "browser";
+  try {
+    const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
+    forgetAccount();
+    done();
+    ofBrowser.set(signedOutKey, "yes");
+    show(null);
+    tellOtherTabs();
+    await Promise.all([claims.update(), showAccounts()]);
+    if (redirect) return leaveForSignOut(redirect);
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    failed(failure);
+  }
+}
+
+// MARK: Buttons
+
+/** Runs a flow with its button busy, after the page has loaded its account. Failures that a flow has logged end here. */
+export async function run(button, flow) {
+  if (running) return;
+  running = true;
+  beginFlow();
+  if (button) light({ step: button.id, settings: null });
+  document.getElementById("problem").hidden = true;
+  button?.setAttribute("aria-busy", "true");
+  try {
+    await ready;
+    isOver = false;
+    await flow();
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    return;
+  } finally {
+    running = false;
+    isOver = true;
+    button?.removeAttribute("aria-busy");
+  }
+  timeline.update({ isClosedToo: true });
+}
+
+/** A disabled button would drop the keyboard's focus. */
+export function enable(button, isEnabled, refuge) {
+  if (!isEnabled && document.activeElement === button) refuge.focus();
+  button.disabled = !isEnabled;
+}
+
+// MARK: Start
+
+let begin;
+/** The page's start; a press of a button waits for it. */
+const ready = new Promise((resolve) => (begin = resolve));
+
+/** The configured applications, with the page's own; empty when they could not be loaded. */
+export const known = loadApplications().catch((failure) => {
+  if (!(failure instanceof Failure)) throw failure;
+  logError(`${page.contextText} ${failure.message}`);
+  return {};
+});
+
+Object.assign(source, { story, share, known, signOutChoice });
+
+/** Starts the page: its title, the mode, whose account, and what a sign-in brought. */
+export function start(own) {
+  page = { ...page, ...own };
+  onForeground(async ({ isRestored }) => {
+    if (isRestored) {
+      abandonTrip();
+      running = false;
+      hideLog(true);
+    }
+    await ready;
+    if (!running) await loadAccount({ onlyChanges: true, isAside: true }).catch(() => isRestored && forgetAccount());
+    hideLog(false);
+  });
+  begin((async () => {
+    known.then(({ mode, own: application }) => {
+      state.device = { mode };
+      if (mode === "shared") leaveNothing();
+      if (!application) return;
+      document.title = `${application.title} · Companion`;
+      page.configured?.(application);
+    });
+    const wasAway = await finishSignIn().catch(() => false);
+    await known;
+    isOver = true;
+    await timeline.update({ isClosedToo: wasAway });
+  })());
+}

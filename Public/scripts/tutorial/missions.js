@@ -1,0 +1,302 @@
+// Try next: missions, of the demo alone. Each says what will happen, why, and what to press; sets it up for this session; notices by
+// itself when it is done; and leaves one sentence to remember. What it has set up ends with it, and when the page is left.
+
+import { app, get, post } from "../base/api.js";
+import { base, copyWith, element, loadStyle, loadTexts, t } from "../base/page.js";
+import { filled, own, remember } from "../base/values.js";
+import { known } from "./flow.js";
+import { leave, signInAddress } from "../base/return-trip.js";
+import { ofBrowser, ofTab } from "../base/storage.js";
+
+const platform = document.body.dataset.page;
+
+/** Whether these steps are among the session's, in this order. */
+function happened(events, ...wanted) {
+  let place = 0;
+  for (const { step, outcome } of events) if (`${step} ${outcome}` === wanted[place]) place += 1;
+  return place === wanted.length;
+}
+
+/** The demo tenant's list of requests. */
+const seen = (query) => get(`/api/demo/mission?${new URLSearchParams(query)}`);
+
+/** The file check's finding since the mission about the keychain began. */
+const fileKey = "mission:keychain";
+
+/**
+ * A mission says what the demo is to fail with (`failure`), what to sign in with (`signIn`), or what else to `begin` with, of which the result is kept
+ * while the mission is under way; and how the session's steps since then, or what else there is to `see`, show that it has happened.
+ */
+const missions = [
+  { id: "token_ends", failure: "token_ends", isDone: ({ events }) => happened(events, "token refreshed", "api ok") },
+  { id: "second_factor", failure: "second_factor", isDone: ({ events }) => happened(events, "api claims_challenge", "callback ok") },
+  { id: "consent", signIn: { prompt: "consent" }, isDone: ({ events }) => happened(events, "callback ok") },
+  { id: "cancel", signIn: { prompt: "consent" }, isDone: ({ events }) => happened(events, "callback cancelled") },
+  {
+    id: "administrator",
+    signIn: { login_hint: "nevena@contoso.example" },
+    isDone: ({ events }) => happened(events, "callback admin_consent_required"),
+  },
+  {
+    id: "other_account",
+    signIn: { prompt: "select_account" },
+    isDone: ({ events, accounts }) => happened(events, "callback ok") && accounts > 1,
+  },
+  { id: "provider_down", failure: "provider_down", isDone: ({ events }) => happened(events, "token provider_unavailable") },
+  { id: "graph_throttles", failure: "graph_throttles", isDone: ({ events }) => happened(events, "api http_429", "api ok") },
+  { id: "revoked", failure: "revoked", isDone: ({ events }) => happened(events, "token interaction_required", "callback ok") },
+  {
+    id: "redirect_uri",
+    begin: () => post("/api/demo/mission", { app, failure: "redirect_uri" }),
+    see: ({ request }) => seen({ request }),
+    isDone: ({ errors }) => errors.includes("AADSTS50011"),
+  },
+  {
+    id: "native_app",
+    begin: () => seen({}),
+    see: ({ count }) => seen({ after: count }),
+    isDone: ({ signed_in: signedIn }) => signedIn,
+    more: nativeApp,
+  },
+  {
+    id: "keychain",
+    begin: async () => ofBrowser.set(fileKey, "begun"),
+    end: () => ofBrowser.remove(fileKey),
+    isDone: () => ofBrowser.get(fileKey) === "right",
+    more: keychain,
+  },
+];
+
+/** The mission that is under way in this tab: its id, the time of the last step before it, and what it began with. */
+const activeKey = `mission:${app}`;
+/** Each has a mark of its own: two pages that write at the same time lose none. */
+const doneKey = (id) => `mission:done:${id}`;
+const lookEvery = 1000;
+/** The server has to ask the demo tenant, so that this is not done often. */
+const seeEvery = 3000;
+
+let active = ofTab.json(activeKey);
+let isArmed = false;
+let looking;
+let list, progress, note;
+/** The demo tenant's origin. */
+let tenant;
+
+const done = () => new Set(missions.map(({ id }) => id).filter((id) => ofBrowser.get(doneKey(id))));
+const title = ({ id }) => t(`missions.title.${id}`);
+
+/** Makes the panel's content. */
+export async function fill(box) {
+  const [{ demo_control_url: control }] = await Promise.all([
+    known,
+    loadTexts("missions"),
+    loadStyle(`${base}/assets/styles/missions.css`),
+  ]);
+  tenant = new URL(control).origin;
+  progress = element("p", "mission-progress");
+  note = element("p", "mission-note");
+  note.setAttribute("role", "status");
+  list = element("ol", "missions");
+  box.append(element("p", "mission-lead", t("missions.lead")), progress, list);
+  show(active?.id);
+}
+
+/** Goes on with what is under way, after a trip to the provider too. */
+export async function update() {
+  if (active) await look();
+}
+
+// MARK: What is shown
+
+function show(opened) {
+  const all = done();
+  progress.textContent = t("missions.progress", { done: missions.filter(({ id }) => all.has(id)).length, all: missions.length });
+  list.replaceChildren(...missions.map((mission) => entry(mission, all, mission.id === opened)));
+}
+
+function entry(mission, all, isOpen) {
+  const { id } = mission;
+  const isActive = active?.id === id;
+  const isDone = all.has(id);
+  const state = isActive ? t("missions.under_way") : isDone ? t("missions.done") : "";
+  const details = element(
+    "details",
+    "",
+    element("summary", "", element("span", "mission-title", title(mission)), element("span", "mission-state", state)),
+  );
+  details.append(
+    element("p", "", t(`missions.what.${id}`)),
+    element("p", "mission-now", t(`missions.now.${id}`)),
+    ...(mission.more?.() ?? []),
+  );
+  const buttons = element(
+    "p",
+    "mission-buttons",
+    button(isActive ? t("missions.stop") : t("missions.start"), () => (isActive ? stop() : start(mission))),
+  );
+  details.append(buttons);
+  if (isDone && !isActive) {
+    details.append(element("p", "mission-remember", element("strong", "", t("missions.to_remember")), " ", t(`missions.remember.${id}`)));
+    const next = missions.find((each) => !all.has(each.id));
+    if (next) buttons.append(" ", button(t("missions.next", { title: title(next) }), () => open(next)));
+  }
+  details.open = isOpen;
+  details.name = "mission";
+  details.dataset.mission = id;
+  return element("li", isActive ? "mission active" : isDone ? "mission done" : "mission", details);
+}
+
+/** Says something about a mission, where the person has pressed a button of it. */
+function say(mission, text) {
+  list.querySelector(`[data-mission=${mission.id}] .mission-buttons`).before(note);
+  note.textContent = text;
+}
+
+function button(label, act) {
+  const made = Object.assign(element("button", "small", label), { type: "button" });
+  made.addEventListener("click", act);
+  return made;
+}
+
+function open({ id }) {
+  const details = list.querySelector(`[data-mission=${id}]`);
+  details.open = true;
+  details.querySelector("summary").focus();
+  details.scrollIntoView({ block: "nearest" });
+}
+
+function link(label, href, onPress) {
+  const made = Object.assign(element("a", "", label), { href });
+  made.addEventListener("click", () => onPress?.());
+  return made;
+}
+
+const code = (text) => Object.assign(element("pre", "mono", text), { lang: "en" });
+
+/** The reader's own app at the demo's tenant. MSAL accepts no plain http. */
+function nativeApp() {
+  const isSecure = tenant.startsWith("https:");
+  const bundleID = own().bundle_id || "com.contoso.tasks";
+  return [
+    element("p", isSecure ? "" : "mission-plain", isSecure ? t("missions.native.secure") : t("missions.native.plain")),
+    code(`companion demo --https --native ${bundleID}`),
+    element(
+      "p",
+      "mission-links",
+      link(
+        t("missions.native.setup"),
+        `${base}/native`,
+        () => remember({ tenant: "demo", kind: "workforce", platform, bundle_id: bundleID, ...(isSecure ? { demo_url: tenant } : {}) }),
+      ),
+      link(t("missions.native.requests"), `${tenant}/clients`),
+    ),
+  ];
+}
+
+const entitlements = {
+  ios: "<key>com.apple.developer.associated-domains</key>\n    <array>\n        <string>webcredentials:contoso.com</string>\n    </array>",
+  macos: "<key>com.apple.security.app-sandbox</key>\n    <true/>\n    <key>com.apple.security.network.client</key>\n    <true/>",
+};
+
+/** A file that lacks MSAL's keychain group, to paste into the file check, which needs to know the app. */
+function keychain() {
+  const file = `<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0">\n<dict>\n    ${entitlements[platform]}\n</dict>\n</plist>`;
+  const fillIn = () => {
+    remember({ platform });
+    if (!filled().isComplete) remember({ tenant: "demo", kind: "workforce", bundle_id: own().bundle_id || "com.contoso.tasks" });
+  };
+  const copy = button(t("missions.keychain.copy"), () => copyWith(copy, file));
+  return [
+    code('Error Domain=NSOSStatusErrorDomain Code=-34018 "errSecMissingEntitlement"'),
+    code(file),
+    element("p", "mission-links", copy, link(t("missions.keychain.check"), `${base}/paste`, fillIn)),
+  ];
+}
+
+// MARK: What is under way
+
+async function start(mission) {
+  note.textContent = "";
+  await stop();
+  try {
+    const [{ events }, { account }] = await Promise.all([get(`/api/${app}/events`), get(`/api/${app}/account`)]);
+    if (mission.failure && !account) return say(mission, t("missions.sign_in_first"));
+    const { location: away, ...begun } = (await mission.begin?.()) ?? {};
+    active = { ...begun, id: mission.id, since: events.at(-1)?.time ?? "" };
+    ofTab.set(activeKey, JSON.stringify(active));
+    if (mission.signIn) return leave(signInAddress(mission.signIn), { began: "sign-in" });
+    // Nothing comes back from there but the person.
+    if (away) return leave(away);
+    await arm(mission);
+    show(mission.id);
+    keepLooking(mission);
+  } catch (failure) {
+    await stop();
+    say(mission, failure.message);
+  }
+}
+
+async function stop() {
+  clearInterval(looking);
+  const isOver = active;
+  active = null;
+  ofTab.remove(activeKey);
+  missions.find(({ id }) => id === isOver?.id)?.end?.();
+  if (isArmed) await post("/api/demo/mission", { app, failure: null }).catch(() => {});
+  isArmed = false;
+  if (isOver) show(isOver.id);
+}
+
+async function arm({ failure }) {
+  if (!failure || isArmed) return;
+  await post("/api/demo/mission", { app, failure });
+  isArmed = true;
+}
+
+function keepLooking({ see }) {
+  clearInterval(looking);
+  looking = setInterval(() => document.visibilityState === "visible" && look(), see ? seeEvery : lookEvery);
+}
+
+/** Whether it has happened; until then it goes on. */
+async function look() {
+  const mine = active;
+  const mission = missions.find(({ id }) => id === mine?.id);
+  if (!mission) return;
+  try {
+    const [{ events }, { accounts }, more] = await Promise.all([
+      get(`/api/${app}/events`),
+      get(`/api/${app}/accounts`),
+      mission.see?.(mine),
+    ]);
+    if (mine !== active) return;
+    if (mission.isDone({ events: events.filter(({ time }) => time > mine.since), accounts: accounts.length, ...more })) {
+      return finish(mission);
+    }
+    if (mission.failure && accounts.length === 0) {
+      await stop();
+      return say(mission, t("missions.sign_in_first"));
+    }
+    await arm(mission);
+    keepLooking(mission);
+  } catch {
+    // The page itself says what is wrong with the server.
+  }
+}
+
+async function finish(mission) {
+  ofBrowser.set(doneKey(mission.id), "1");
+  await stop();
+  const isLast = done().size === missions.length;
+  say(mission, isLast ? t("missions.all_done") : t("missions.well_done", { title: title(mission) }));
+}
+
+addEventListener("pagehide", () => {
+  if (!isArmed) return;
+  isArmed = false;
+  const headers = { "X-Companion": "1", "Content-Type": "application/json" };
+  fetch(`${base}/api/demo/mission`, { method: "POST", keepalive: true, headers, body: JSON.stringify({ app, failure: null }) }).catch(
+    () => {},
+  );
+});
+addEventListener("pageshow", ({ persisted }) => persisted && look());

@@ -1,0 +1,157 @@
+// These stand beside the screen: the story and the code, which are columns where there is room, else views that a bar leads to; and the
+// panels that fold.
+
+import { element, t } from "../base/page.js";
+import { ofTab } from "../base/storage.js";
+
+const stage = document.querySelector(".stage");
+const bar = [...document.querySelectorAll("#views button")];
+
+/** Three columns; with two the story and the code take turns; with one they rise over the screen. The styles have the same widths. */
+const isWide = matchMedia("(min-width: 1240px)");
+const isNarrow = matchMedia("(max-width: 767px)");
+
+// MARK: Views
+
+/** The view of this tab on this page, so that it still is there when it comes back from the provider's pages. */
+const viewKey = `view:${location.pathname}`;
+
+const isShown = (name) =>
+  isWide.matches || (stage.dataset.view === "app" ? !isNarrow.matches && name === "story" : stage.dataset.view === name);
+
+function mark() {
+  // With two columns the screen is always there, and the story is what stands beside it.
+  const view = !isNarrow.matches && stage.dataset.view === "app" ? "story" : stage.dataset.view;
+  for (const button of bar) {
+    button.setAttribute("aria-pressed", String(button.dataset.view === view));
+    if (button.dataset.view === view) button.classList.remove("news");
+  }
+}
+
+/** Brings a view beside the screen, or over it: "app" is the screen alone. */
+export function showView(name) {
+  stage.dataset.view = name;
+  ofTab.set(viewKey, name);
+  mark();
+  for (const each of [timeline, code]) each.update();
+}
+
+for (const button of bar) {
+  // Where it rises over the screen, the same button brings it down again.
+  button.addEventListener(
+    "click",
+    () => showView(isNarrow.matches && stage.dataset.view === button.dataset.view ? "app" : button.dataset.view),
+  );
+}
+
+document.addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape" || !isNarrow.matches || stage.dataset.view === "app") return;
+  const button = bar.find(({ dataset }) => dataset.view === stage.dataset.view);
+  showView("app");
+  button.focus();
+});
+
+// An error is explained in the story.
+new MutationObserver(([{ target }]) => !target.hidden && !isShown("story") && showView("story"))
+  .observe(document.getElementById("problem"), { attributeFilter: ["hidden"] });
+
+// MARK: Steps
+
+/**
+ * The page's own, of which the story and the code tell: `story` loads the steps, `share` opens them as a case, `known` has the
+ * application, and `signOutChoice` says where it signs out.
+ */
+export const source = {};
+
+/** Codes that say the same to the person as another one. */
+const alike = {
+  provider_rejected_request: "provider_rejected_client",
+  provider_metadata_invalid: "provider_rejected_client",
+  issuer_mismatch: "invalid_id_token",
+  nonce_mismatch: "invalid_id_token",
+};
+
+/** The reason why an interactive sign-in failed, as a sentence. */
+export const signInError = (code) => t(`sign_in.${alike[code] ?? code}`) || t("sign_in.unknown");
+
+/** The step, or the button, whose lines are lit in the code beside the screen; see code.js. */
+export let present = { step: "init" };
+
+export function light(detail) {
+  present = detail;
+  document.dispatchEvent(new CustomEvent("companion-step", { detail }));
+  if (detail.outcome && !isShown("story")) bar.find(({ dataset }) => dataset.view === "story").classList.add("news");
+}
+
+// MARK: Content
+
+/**
+ * Returns what fills a box, and brings it up to date: `load` imports the module of its content when it is first shown, the module's
+ * `fill(box)` makes the content, and its `update()` brings it up to date.
+ */
+function filling(box, load, isVisible) {
+  let loading;
+  let updating;
+  /** With `isClosedToo` its content is there before it is opened. */
+  return async function update({ isClosedToo = false } = {}) {
+    if (!isVisible() && !isClosedToo) return;
+    loading ??= load().then(async (module) => {
+      box.replaceChildren();
+      await module.fill(box);
+      return module;
+    });
+    // All who ask while the module loads share one update.
+    updating ??= loading.then((module) => {
+      updating = undefined;
+      return module.update?.();
+    });
+    try {
+      await updating;
+    } catch {
+      loading = updating = undefined;
+      box.replaceChildren(element("p", "empty", t("app.panel_failed")));
+    }
+  };
+}
+
+const column = (id, name, load) => ({ update: filling(document.getElementById(`${id}-box`), load, () => isShown(name)) });
+
+export const timeline = column("timeline", "story", () => import("./timeline.js"));
+const code = column("code", "code", () => import("./code.js"));
+
+/** Which panels this tab has open on this page. */
+const openedKey = `panels:${location.pathname}`;
+const opened = new Set(ofTab.json(openedKey, []));
+
+/** Adds a folded panel with this title, above the steps; returns its `update`. */
+export function addPanel(id, title, load) {
+  const box = element("div", "panel-box");
+  box.id = `${id}-box`;
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", title);
+  const panel = element("details", "panel", element("summary", "", title), box);
+  panel.id = id;
+  document.getElementById("panels").append(panel);
+  const update = filling(box, load, () => panel.open);
+  panel.addEventListener("toggle", () => {
+    opened[panel.open ? "add" : "delete"](id);
+    ofTab.set(openedKey, JSON.stringify([...opened]));
+    if (panel.open) panel.scrollIntoView({ block: "nearest" });
+    update();
+  });
+  panel.open = opened.has(id);
+  return { update };
+}
+
+// MARK: Start
+
+stage.dataset.view = ofTab.get(viewKey) ?? stage.dataset.view;
+
+/** At another width other views are shown. */
+function follow() {
+  mark();
+  for (const each of [timeline, code]) each.update();
+}
+
+for (const query of [isWide, isNarrow]) query.addEventListener("change", follow);
+follow();

@@ -1,0 +1,133 @@
+// The reason why something failed, who can fix it and how, with the identifiers that support asks for, ready to copy.
+
+import { app, get } from "../base/api.js";
+import { countdown } from "../base/countdown.js";
+import { copyWith, element, loadTexts, t } from "../base/page.js";
+import { nativeError, printed } from "../base/msal-errors.js";
+import { run, signIn } from "./flow.js";
+import { signInError } from "./panels.js";
+
+const box = document.getElementById("problem");
+
+function line(term, value) {
+  return value ? [element("dt", "", term), " ", element("dd", "mono", value)] : [];
+}
+
+/** The meaning of an API's refusal to someone who learns to call one, as title and explanation; nothing where that is not known. */
+async function explainAPI({ status, requestID }) {
+  const kind = { 403: "forbidden", 404: "missing", 429: "throttled" }[status] ?? (status >= 500 ? "down" : null);
+  if (!kind) return {};
+  await loadTexts("refusal");
+  const who = { forbidden: "administrator", missing: "operator" }[kind] ?? "user";
+  return {
+    title: t(`refusal.${kind}.title`),
+    explanation: { number: `HTTP ${status}`, cause: t(`refusal.${kind}.cause`), who, remedy: t(`refusal.${kind}.remedy`) },
+    requestID,
+  };
+}
+
+/**
+ * Shows what is known beyond the log's line; hides itself when that is nothing, unless it `isSignIn`. What the person cancelled is shown
+ * calmly. Returns MSAL's error as the app would print it, if MSAL has one.
+ */
+export async function showProblem(problem, { isSignIn = false } = {}) {
+  await loadTexts("problem");
+  const {
+    code,
+    title,
+    explanation,
+    action,
+    correlation_id: correlationID,
+    trace_id: traceID,
+    timestamp,
+    retryAfter,
+    requestID,
+    provider_error: error,
+    provider_words: words,
+  } = problem.api ? { ...problem, ...(await explainAPI(problem.api)) } : problem;
+  const consent = action?.kind === "admin_consent" ? action.url : null;
+  const isCalm = code === "cancelled";
+  const again = action?.kind === "sign_in" && !isCalm ? ownAddress(action.url) : null;
+  // MSAL never hears of what the API itself says.
+  const seen = problem.api ? undefined : nativeError(code);
+  const msal = native(seen);
+  const shown = seen && printed(seen, { words: words ?? explanation?.number, oauthError: error, correlationID });
+  box.hidden = !isSignIn && !explanation && !consent && !retryAfter && !again && !msal && !words;
+  if (box.hidden) return shown;
+  box.classList.toggle("calm", isCalm);
+  const parts = [element("h2", "", title ?? t("problem.title"))];
+  if (explanation) {
+    parts.push(
+      element("p", "", explanation.cause),
+      element("p", "", element("strong", "", t(`problem.who.${explanation.who}`)), " ", explanation.remedy),
+    );
+  }
+  if (!explanation && !consent && problem.detail) parts.push(element("p", "", problem.detail));
+  if (words) parts.push(element("p", "", t("problem.provider_words", { words })));
+  if (consent) {
+    const link = Object.assign(element("a", "mono", consent), { href: consent });
+    parts.push(element("p", "", t("problem.admin_consent"), " ", link));
+  }
+  if (retryAfter) parts.push(countdown(retryAfter));
+  if (again) parts.push(signInButton(again));
+  const details = [
+    [t("problem.number"), explanation?.number],
+    [t("problem.provider_error"), explanation || isCalm ? null : error],
+    ["MSAL", msal],
+    [t("problem.correlation_id"), correlationID],
+    [t("problem.trace_id"), traceID],
+    [t("problem.request_id"), requestID],
+    [t("problem.time"), timestamp],
+  ].filter(([, value]) => value);
+  if (details.length > 0) parts.push(element("dl", "", ...details.flatMap(([term, value]) => line(term, value))));
+  if (details.length > 0 && !isCalm) parts.push(copyButton([explanation?.cause, consent, ...details.map((each) => each.join(": "))]));
+  box.replaceChildren(...parts);
+  // The way on with the address must not stay out of sight on a phone.
+  if (consent) box.scrollIntoView({ block: "nearest" });
+  return shown;
+}
+
+const signed = (number) => String(number).replace("-", "−");
+
+/** MSAL's own error, as `MSALErrorDomain −50002 (MSALErrorInteractionRequired)`; null where it has none. */
+function native(error) {
+  if (!error) return null;
+  const { domain, code, name, internal } = error;
+  return `${domain} ${signed(code)} (${name}${internal ? `, ${signed(internal.code)} ${internal.name}` : ""})`;
+}
+
+/** An address of ours; null for any other. */
+function ownAddress(address) {
+  const url = new URL(address, location.origin);
+  return url.origin === location.origin ? url.href : null;
+}
+
+function signInButton(address) {
+  const button = Object.assign(element("button", "small", t("app.sign_in_again")), { type: "button", id: "sign-in-again" });
+  button.addEventListener("click", () => run(button, () => signIn(address)));
+  return element("p", "", button);
+}
+
+function copyButton(lines) {
+  const button = Object.assign(element("button", "small", t("problem.copy")), { type: "button" });
+  button.addEventListener("click", () => copyWith(button, lines.filter(Boolean).join("\n")));
+  return element("p", "", button);
+}
+
+/**
+ * Shows the failed sign-in that the browser has just come back from, with what its address said where the server knows no more: it
+ * remembers nothing of a browser before its first sign-in has begun. The end of a loop is none of the attempts that it remembers.
+ */
+export async function showSignInFailure({ code, correlationID, retryAfter }) {
+  if (code === "sign_in_loop") {
+    await loadTexts("loop");
+    return showProblem({
+      code,
+      title: t("loop.title"),
+      explanation: { cause: t("loop.cause"), who: "user", remedy: t("loop.remedy") },
+      retryAfter,
+    });
+  }
+  const { failure } = await get(`/api/${app}/sign-in-failure`).catch(() => ({}));
+  return showProblem(failure ?? { code, detail: signInError(code), correlation_id: correlationID, retryAfter }, { isSignIn: true });
+}

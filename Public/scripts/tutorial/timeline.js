@@ -1,0 +1,342 @@
+// The story of this session: each step as it happens, with its outcome, the lines of the tutorial and the request that it
+// stands for, and the correlation id to find it by.
+
+import { base, element, hangingLines, language, t, withElements } from "../base/page.js";
+import { light, signInError, source } from "./panels.js";
+import { fine } from "../base/steps.js";
+
+const page = document.body.dataset.page;
+
+const empty = element("p", "empty");
+const flows = element("div", "flows");
+const legend = element("details", "legend");
+const share = Object.assign(element("button", "small", t("timeline.share")), { type: "button", id: "share" });
+/** The way through the steps: back, where one is, on. */
+const way = element("nav", "way", wayTo(-1, "previous", "←"), element("span", "place"), wayTo(1, "next", "→"));
+
+/** Makes the panel's content: who does what, and the room for the flows. */
+export function fill(box) {
+  legend.append(
+    element("summary", "unfolds", t("timeline.legend")),
+    role(t("timeline.app_does"), t("timeline.app")),
+    role(t("timeline.msal_does"), t("timeline.msal")),
+    role(t("timeline.server_does"), t("timeline.server")),
+    element("p", "", Object.assign(element("a", "", t("timeline.calls")), { href: `${base}/native/map` })),
+  );
+  // There is room for it until something has happened.
+  legend.open = true;
+  way.hidden = true;
+  way.children[1].role = "status";
+  share.hidden = true;
+  share.addEventListener("click", source.share);
+  box.append(empty, way, flows, ...(source.share ? [share] : []), legend);
+  // In a field they move the caret, and what scrolls scrolls.
+  document.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const { target, altKey, ctrlKey, metaKey, shiftKey } = event;
+    if (!by || altKey || ctrlKey || metaKey || shiftKey || target.closest("input, select, textarea, [tabindex], [popover], dialog")) return;
+    event.preventDefault();
+    go(by);
+  });
+  // A step has ended where a token, an answer of the API or the end of a sign-out has come.
+  new PerformanceObserver((list) => list.getEntries().some(({ name }) => /\/(token|me|sign-out)$/.test(name)) && update()).observe({
+    type: "resource",
+  });
+}
+
+const role = (sentence, name) => element("p", "", ...withElements(sentence, { name: element("strong", "", name) }));
+
+/** The steps that are known, so that a new one arrives; null until the first answer. */
+let known = null;
+/** Those that are yet to arrive, the oldest first. */
+let waiting = [];
+/** The registration's client ID and redirect URI. */
+let client;
+/** The module of requests, which come with the first step. */
+let requests;
+/** The steps that stand there: as long as they are the same, what is open in them stays so. */
+let drawn = null;
+/** The newest answer counts, whatever order they come in. */
+let asked = 0;
+
+/** Loads the steps again. */
+export async function update() {
+  const turn = ++asked;
+  let answer = { events: [] };
+  empty.textContent = t("timeline.nothing");
+  if (!navigator.onLine) return;
+  try {
+    answer = await source.story();
+  } catch (failure) {
+    empty.textContent = failure.message;
+  }
+  if (answer.events.length > 0) requests ??= await import("./requests.js");
+  if (turn !== asked) return;
+  client = answer.client;
+  const settings = new Map((answer.attempts ?? []).map(({ id, settings }) => [id, settings]));
+  const found = grouped(answer.events).map(named).filter((steps) => steps.length > 0);
+  const all = found.flat();
+  const outline = all.map((event) => key(event) + Boolean(event.claims)).join();
+  if (outline === drawn) return;
+  drawn = outline;
+  const last = found.at(-1) ?? [];
+  // After a trip to the provider the newest flow is what just happened.
+  const fresh = known ? all.filter((event) => !known.has(key(event))) : isRecent(last.at(-1)) ? last : [];
+  waiting.push(...fresh.map(key));
+  known = new Set(all.map(key));
+  const items = found.map((steps) => steps.map((event) => step(event, settings.get(event.attempt))));
+  flows.replaceChildren(...items.map((steps) => element("ol", "flow", ...steps)).reverse());
+  empty.hidden = found.length > 0;
+  share.hidden = settings.size === 0;
+  showPlace();
+  if (fresh.length > 0 || answer.isRecorded) legend.open = false;
+  if (answer.isRecorded && !present) {
+    (flows.querySelector(".step:has(.outcome.bad)") ?? flows.querySelector(".step")).dispatchEvent(new Event("visit"));
+  }
+  next();
+}
+
+const key = ({ time, number, step, outcome }) => `${time ?? number} ${step} ${outcome}`;
+
+const isRecent = (event) => event !== undefined && Date.now() - Date.parse(event.time) < 15_000;
+
+// MARK: Arriving
+
+const pace = 450; // milliseconds from one step that arrives to the next
+const patience = 20; // tries until the steps arrive although the code is not there yet
+let ticking = null;
+/** The key of the present step. */
+let present = null;
+
+/** The next step arrives: its lines are lit; the last one opens. Without motion all arrive at once. */
+function next(tries = 0) {
+  if (waiting.length === 0 || ticking) return;
+  // The code beside it is loaded at the same time. A page that was emptied when the person left it has none.
+  const code = document.getElementById("code");
+  if (code?.checkVisibility() && !code.querySelector(".run") && tries < patience) {
+    setTimeout(next, 100, tries + 1);
+    return;
+  }
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  for (const arrived of isStill ? waiting.splice(0) : [waiting.shift()]) {
+    const item = [...flows.querySelectorAll(".step")].find(({ dataset }) => dataset.key === arrived);
+    item?.classList.replace("waiting", "arriving");
+    item?.dispatchEvent(new Event("arrive"));
+  }
+  ticking = setTimeout(() => {
+    ticking = null;
+    next();
+  }, pace);
+}
+
+/** The person looks at a step: what was yet to arrive is there, and takes the light from it no more. */
+function look(item, detail) {
+  waiting = [];
+  for (const late of flows.querySelectorAll(".step.waiting")) late.classList.remove("waiting");
+  if (present !== item.dataset.key) choose(item, detail);
+}
+
+/** Makes a step the present one: its lines are lit, and beside them those of its flow that have come. */
+function choose(item, detail) {
+  for (const other of flows.querySelectorAll(".step.now")) other.classList.remove("now");
+  item.classList.add("now");
+  present = item.dataset.key;
+  const flow = [...item.parentElement.querySelectorAll(".step:not(.waiting)")].map(({ dataset }) => dataset.lines);
+  light({ ...detail, flow });
+  showPlace();
+}
+
+// MARK: Back and on
+
+function wayTo(by, name, arrow) {
+  const button = Object.assign(element("button", "small", arrow), {
+    type: "button",
+    ariaLabel: t(`timeline.${name}`),
+    title: t(`timeline.${name}`),
+  });
+  button.addEventListener("click", () => go(by));
+  return button;
+}
+
+/** All steps that have come, the oldest first; the newest flow stands on top. */
+const inOrder = () => [...flows.children].reverse().flatMap((flow) => [...flow.querySelectorAll(".step:not(.waiting)")]);
+
+const isPresent = ({ dataset }) => dataset.key === present;
+
+/** Goes so many steps on, or back; from no step to the newest flow's first. */
+function go(by) {
+  const steps = inOrder();
+  const at = steps.findIndex(isPresent);
+  const to = at >= 0 ? at + by : steps.indexOf(flows.querySelector(".step"));
+  steps[to]?.dispatchEvent(new Event("visit"));
+}
+
+/** Says which step of its flow is the present one, by its number there, and which ways there are. */
+function showPlace() {
+  const steps = inOrder();
+  const at = steps.findIndex(isPresent);
+  const [back, place, on] = way.children;
+  way.hidden = steps.length === 0;
+  back.ariaDisabled = String(at === 0);
+  on.ariaDisabled = String(at >= 0 && at === steps.length - 1);
+  const flow = [...steps[at]?.parentElement.children ?? []];
+  const text = at < 0 ? "" : t("timeline.place", { number: flow.indexOf(steps[at]) + 1, count: flow.length });
+  const name = at < 0 ? "" : steps[at].querySelector(".step-name").textContent;
+  if (place.textContent !== text + name) place.replaceChildren(text, element("span", "visually-hidden", name));
+}
+
+const longestPause = 3000; // milliseconds from one step of a flow to the next, unless the person is at the provider
+
+/** The steps of each flow, oldest first: one press of a button, and what came of it. */
+function grouped(events) {
+  const flows = [];
+  let previous;
+  for (const event of events) {
+    if (!previous || begins(event, previous)) flows.push([]);
+    flows.at(-1).push(event);
+    previous = event;
+  }
+  return flows;
+}
+
+function begins(event, previous) {
+  if (event.step === "callback" || (event.attempt != null && event.attempt === previous.attempt)) return false;
+  if (event.step === "sign_out" || ["sign_out", "authorize"].includes(previous.step)) return true;
+  if (Date.parse(event.time) - (event.duration_ms ?? 0) - Date.parse(previous.time) > longestPause) return true;
+  // A failure often ends within the same flow: by a sign-in, or by another token for the API that refused this one.
+  if (!fine.has(previous.outcome)) return event.step === "token" && !["claims_challenge", "http_401"].includes(previous.outcome);
+  return event.step === "authorize" || previous.step === "api" ||
+    (event.step === "token" && previous.step === "token" && previous.attempt == null);
+}
+
+/** The steps of a flow by their names. What this page asks for only to show it is none of the tutorial's, which has it already. */
+const named = (flow) =>
+  flow.map((event, place) => ({ ...event, kind: name(event, flow[place - 1]) })).filter(({ kind }) => kind !== "shown");
+
+/** The way in which a token came is a step of its own in the tutorial. */
+function name({ step, outcome, attempt }, previous) {
+  if (step === "api" && ["claims_challenge", "interaction_required"].includes(outcome)) return "challenge";
+  if (step !== "token") return step;
+  // A code is redeemed for a sign-in, right after the browser has come back.
+  if (!fine.has(outcome) && (attempt != null || previous?.step === "callback")) return "unredeemed";
+  if (outcome === "cache" && previous?.step === "token" && previous.outcome === "ok") return "shown";
+  return { ok: "redeemed", cache: "cached", refreshed: "refreshed" }[outcome] ?? "silent";
+}
+
+/** The step of the program: what edits a profile has lines of its own. */
+const lineStep = (
+  kind,
+  attempt,
+) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed", "unredeemed"].includes(kind) ? "edit_profile" : kind);
+
+/** A step as an item of its list, which opens to its time, its request and the ids to find it by. */
+function step(event, attempt) {
+  const { kind, time, outcome, status, duration_ms: duration, endpoint, correlation_id: id } = event;
+  const good = fine.has(outcome);
+  const title = t(`timeline.step.${kind}`);
+  const sent = requests.request(kind, event, attempt, client);
+  const took = duration == null ? "" : t("timeline.took", { milliseconds: Math.round(duration) });
+  const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
+  const head = element(
+    "div",
+    "step-head",
+    button,
+    " ",
+    element("span", good ? "outcome good" : "outcome bad", good ? t("timeline.done") : t("timeline.failed", { code: outcome })),
+  );
+  const details = element(
+    "div",
+    "step-request",
+    ...(sent
+      ? [
+        Object.assign(element("pre", "request", ...hangingLines(sent)), { ariaLabel: t("timeline.request", { step: title }) }),
+        unfolding("parameters", t("timeline.parameters"), () => requests.meanings(sent)),
+      ]
+      : []),
+    ...(event.claims ? [unfolding("token", t("panel.claims"), event.claims)] : []),
+    element(
+      "dl",
+      "",
+      ...findable(
+        t("timeline.time"),
+        time && Object.assign(element("time", "", new Date(time).toLocaleTimeString(language, { hour12: false })), { dateTime: time }),
+        time && took && " · ",
+        took,
+      ),
+      ...findable("HTTP", status),
+      ...findable(t("timeline.endpoint"), endpoint),
+      ...findable(t("timeline.correlation_id"), id),
+    ),
+  );
+  const parts = [head];
+  // The sentence for a failed sign-in says more than its code.
+  if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
+  parts.push(element("p", "", does(kind)));
+  if (kind === "cached" && page !== "b2c") parts.push(element("p", "note", t("timeline.not_refreshed")));
+  parts.push(details);
+  const item = element("li", "step", ...parts);
+  item.dataset.step = kind;
+  item.dataset.lines = lineStep(kind, attempt);
+  item.dataset.key = key(event);
+  item.classList.toggle("waiting", waiting.includes(item.dataset.key));
+  item.classList.toggle("now", present === item.dataset.key);
+  const detail = { step: item.dataset.lines, settings: attempt ?? null, name: title, outcome };
+  const open = (isOpen) => {
+    details.hidden = !isOpen;
+    button.ariaExpanded = String(isOpen);
+    opened[isOpen ? "add" : "delete"](item.dataset.key);
+  };
+  open(opened.has(item.dataset.key));
+  item.addEventListener("arrive", () => {
+    choose(item, detail);
+    closeNewest();
+    newest = waiting.length === 0 ? item.dataset.key : null;
+    if (newest) open(true);
+  });
+  item.addEventListener("close", () => open(false));
+  item.addEventListener("visit", () => {
+    look(item, detail);
+    closeNewest();
+    newest = item.dataset.key;
+    open(true);
+    item.scrollIntoView({ block: "nearest" });
+  });
+  item.addEventListener("mouseenter", (event) => hasMoved(event) && look(item, detail));
+  item.addEventListener("focusin", () => look(item, detail));
+  head.addEventListener("click", () => {
+    if (newest === item.dataset.key) newest = null;
+    open(details.hidden);
+  });
+  return item;
+}
+
+/** A part that is made when it is first opened. */
+function unfolding(name, title, make) {
+  const box = element("details", name, element("summary", "unfolds", title));
+  const fill = async () => box.append(await make().catch(() => element("p", "empty", t("app.panel_failed"))));
+  box.addEventListener("toggle", fill, { once: true });
+  return box;
+}
+
+/** The keys of the steps that are open. */
+const opened = new Set();
+/** The key of the step that is open because it came last, or was gone to; it closes when another one comes. */
+let newest = null;
+const closeNewest = () =>
+  [...flows.querySelectorAll(".step")].find(({ dataset }) => dataset.key === newest)?.dispatchEvent(new Event("close"));
+
+/** Where the pointer is: a step that scrolling brings below it is not looked at. */
+let pointer = "";
+const hasMoved = ({ screenX, screenY }) => pointer !== `${screenX} ${screenY}`;
+document.addEventListener("mousemove", ({ screenX, screenY }) => (pointer = `${screenX} ${screenY}`), { passive: true });
+
+function findable(term, ...values) {
+  const given = values.filter(Boolean);
+  return given.length > 0 ? [element("dt", "", term), " ", element("dd", "mono", ...given)] : [];
+}
+
+function does(kind) {
+  if (kind === "callback" && page === "macos") return t("timeline.does.callback_web_view");
+  if (kind === "sign_out" && page === "b2c") return t("timeline.does.remove");
+  return t(`timeline.does.${kind}`);
+}

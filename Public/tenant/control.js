@@ -1,0 +1,91 @@
+const notice = document.getElementById("notice");
+const failures = document.getElementById("failures");
+const search = document.getElementById("search");
+const shown = document.getElementById("shown");
+let fading;
+
+/** Hides the failures that lack a word of the search, and the groups in which none is left. */
+function filter() {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = [...failures.querySelectorAll(".setting")];
+  for (const each of all) {
+    const text = `${each.textContent} ${each.dataset.key}`.toLowerCase();
+    each.hidden = !words.every((word) => text.includes(word));
+  }
+  for (const group of failures.children) group.hidden = !group.querySelector(".setting:not([hidden])");
+  const count = all.filter((each) => !each.hidden).length;
+  const text = words.length === 0 ? "" : shown.dataset.text.replace("%1", count).replace("%2", all.length);
+  if (shown.textContent !== text) shown.textContent = text;
+}
+
+/** Takes over what has changed; what somebody has begun to choose elsewhere stays. */
+function update(page) {
+  const focused = document.activeElement?.id;
+  for (const id of ["now", "rest"]) {
+    const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+    if (old.innerHTML !== fresh.innerHTML) old.replaceChildren(...fresh.childNodes);
+  }
+  const fresh = page.getElementById("failures");
+  if (fresh.dataset.for === failures.dataset.for) {
+    const news = [...fresh.querySelectorAll(".setting")];
+    for (const [index, old] of [...failures.querySelectorAll(".setting")].entries()) {
+      old.hidden = false;
+      if (old.outerHTML !== news[index].outerHTML) old.replaceWith(news[index]);
+    }
+  } else {
+    failures.dataset.for = fresh.dataset.for;
+    failures.replaceChildren(...fresh.childNodes);
+  }
+  filter();
+  if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+/** Shows what was done where people are looking; a refusal stays. */
+function say(page) {
+  clearTimeout(fading);
+  notice.className = "toast";
+  notice.replaceChildren(...page.getElementById("notice").childNodes);
+  if (notice.querySelector(".calm")) fading = setTimeout(() => notice.replaceChildren(), 6000);
+}
+
+async function send(form, button) {
+  const data = new URLSearchParams(new FormData(form, button));
+  const headers = { Accept: "text/html" };
+  const isChoice = form.method === "get";
+  const top = form.getBoundingClientRect().top;
+  const { key } = form.dataset;
+  try {
+    const answer = await fetch(
+      isChoice ? `/control?${data}` : form.action,
+      isChoice ? { headers } : { method: "POST", body: data, headers },
+    );
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const place = form.closest("#failures");
+    update(page);
+    const choice = page.getElementById("choice");
+    if (isChoice) {
+      history.replaceState(null, "", answer.url);
+      document.getElementById("choice").replaceWith(choice);
+      choice.querySelector("button").focus({ preventScroll: true });
+    }
+    say(page);
+    const now = place ? place.querySelector(`.setting[data-key="${key}"]`) : isChoice ? choice : form;
+    if (now?.isConnected) scrollBy(0, now.getBoundingClientRect().top - top);
+    if (document.activeElement === document.body) {
+      const next = place ? now?.querySelector("button") : document.querySelector("#now h2");
+      next?.focus({ preventScroll: true });
+    }
+  } catch {
+    // The tenant has stopped, or asks for its password: the browser says so.
+    location.reload();
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.closest("#now, #failures, #choice, #rest")) return;
+  event.preventDefault();
+  send(event.target, event.submitter);
+});
+search.addEventListener("input", filter);
+// The browser restores what was typed.
+addEventListener("pageshow", filter);

@@ -1,0 +1,1 @@
+addEventListener("pageshow", ({ persisted }) => persisted && location.reload());

@@ -1,0 +1,171 @@
+import CompanionCore
+package import Foundation
+package import Languages
+import WebFormats
+
+/// One result of `companion check` or of a portal's health page.
+package struct CheckFinding: Sendable, Equatable {
+    /// The severity of a finding.
+    package enum Severity: String, Sendable, Encodable, CaseIterable {
+        /// Something does not work, or is open to attack: exit status 1.
+        case mistake
+        /// Everything works, but another configuration would be better.
+        case advice
+        /// It is not known whether it works, mostly because only a sign-in can show it. This is neither good nor bad.
+        case unknown
+        /// Everything is in order.
+        case good
+    }
+
+    /// A stable name of what was checked, such as `clock` or `file_permissions`.
+    package let subject: String
+    /// The severity.
+    package let severity: Severity
+    /// The application's name; nil if the finding concerns the whole installation.
+    package var application: String?
+    /// The application's authority, if the finding concerns it.
+    package var authority: String?
+    /// The one of several things that the finding is about, such as a secret's name; nil if there is only one.
+    package var item: String?
+    /// The time when the credential or token of the finding expires; nil if it is about something else.
+    package var expires: Date?
+    /// The sentences of the finding, each with a translation of its own.
+    package let sentences: [Message]
+    /// The reason why it matters; nil if the severity is good or unknown.
+    package let why: String?
+    /// The remedy; nil if the severity is good or unknown.
+    package let remedy: String?
+
+    /// The finding itself.
+    package var what: Message { sentences.dropFirst().reduce(sentences.first ?? "") { $0 + " " + $1 } }
+
+    /// The finding in a language.
+    func what(in language: Language) -> String { sentences.map(language.text).joined(separator: " ") }
+
+    /// Whether it is good; nil if that is not known.
+    var isGood: Bool? { severity == .unknown ? nil : severity == .good }
+
+    /// The values by which two rounds of checks recognize the same finding.
+    struct Identity: Hashable {
+        let application, authority: String?
+        let subject: String
+        let item: String?
+        let severity: Severity
+    }
+
+    var identity: Identity {
+        Identity(application: application, authority: authority, subject: subject, item: item, severity: severity)
+    }
+
+    static func good(_ subject: String, _ what: Message) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .good, sentences: [what], why: nil, remedy: nil)
+    }
+
+    static func unknown(_ subject: String, _ what: Message) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .unknown, sentences: [what], why: nil, remedy: nil)
+    }
+
+    static func advice(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .advice, sentences: [what], why: why, remedy: remedy)
+    }
+
+    static func mistake(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .mistake, sentences: [what], why: why, remedy: remedy)
+    }
+
+    /// The finding as `companion check --json` prints it.
+    var json: JSONValue {
+        .members([
+            "subject": .string(subject), "severity": .string(severity.rawValue), "application": .text(application),
+            "authority": .text(authority), "item": .text(item), "what": .string(what.english), "why": .text(why),
+            "remedy": .text(remedy), "expires": expires.map { .string($0.formatted(.iso8601)) },
+        ])
+    }
+
+    /// Returns this finding for one application.
+    func of(_ application: Application, authority: String? = nil) -> CheckFinding {
+        var finding = self
+        finding.application = application.id
+        finding.authority = authority
+        return finding
+    }
+
+    /// Returns this finding with the severity that one more sentence gives it.
+    func saying(_ severity: Severity, _ sentence: Message) -> CheckFinding {
+        var finding = CheckFinding(
+            subject: subject, severity: severity, sentences: sentences + [sentence], why: why, remedy: remedy)
+        finding.application = application
+        finding.authority = authority
+        finding.item = item
+        finding.expires = expires
+        return finding
+    }
+
+    /// Returns this finding with a provider's own words, if there are any.
+    func quoting(_ words: String?) -> CheckFinding {
+        words.map { saying(severity, "The provider says: “\($0)”.") } ?? self
+    }
+
+    /// The remedy when an address cannot be reached. A container has its own network, and perhaps no curl.
+    static func remedy(reaching address: some CustomStringConvertible) -> String {
+        "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
+            + "with `curl -v \(address)`. For a certificate authority of your own, set provider_ca_file."
+    }
+
+    private init(subject: String, severity: Severity, sentences: [Message], why: String?, remedy: String?) {
+        self.subject = subject
+        self.severity = severity
+        self.sentences = sentences
+        self.why = why
+        self.remedy = remedy
+    }
+}
+
+extension CheckFinding: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case subject, severity, application, authority, item, expires, what, why, remedy
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(subject, forKey: .subject)
+        try members.encode(severity, forKey: .severity)
+        try members.encodeIfPresent(application, forKey: .application)
+        try members.encodeIfPresent(authority, forKey: .authority)
+        try members.encodeIfPresent(item, forKey: .item)
+        try members.encodeIfPresent(expires?.formatted(.iso8601), forKey: .expires)
+        try members.encode(what, forKey: .what)
+        try members.encodeIfPresent(why, forKey: .why)
+        try members.encodeIfPresent(remedy, forKey: .remedy)
+    }
+}
+
+// MARK: Stored form
+
+extension CheckFinding {
+    /// The stored form, in which the sentences can still be shown in each reader's language. The application is its
+    /// report's.
+    var stored: JSONValue {
+        .members([
+            "subject": .string(subject), "severity": .string(severity.rawValue), "authority": .text(authority),
+            "item": .text(item), "expires": expires.map { .integer(Int($0.timeIntervalSince1970)) }, "why": .text(why),
+            "remedy": .text(remedy), "sentences": .array(sentences.map { .members($0.stored) }),
+        ])
+    }
+
+    /// Restores a finding from its ``stored`` form; nil if a newer version has stored a severity that this one lacks.
+    init?(stored: JSONValue, of application: Application) {
+        guard let subject = stored["subject"]?.string,
+            let severity = stored["severity"]?.string.flatMap(Severity.init(rawValue:)),
+            let sentences = stored["sentences"]?.array
+        else { return nil }
+        self.init(
+            subject: subject, severity: severity,
+            sentences: sentences.compactMap { $0.object.flatMap(Message.restored(from:)) },
+            why: stored["why"]?.string, remedy: stored["remedy"]?.string)
+        self.application = application.id
+        authority = stored["authority"]?.string
+        item = stored["item"]?.string
+        expires = stored["expires"]?.integer.map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    }
+}

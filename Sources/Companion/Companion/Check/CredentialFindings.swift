@@ -1,0 +1,99 @@
+import CompanionCore
+import Foundation
+import OpenIDConnect
+
+/// Examines an application's credential without asking anyone: whether it can be read, and when it ends.
+struct CredentialFindings {
+    let application: Application
+    let now: Date
+
+    /// The time before a credential expires at which the check starts to warn.
+    static let expiryWarning: TimeInterval = 30 * 86_400
+
+    var all: [CheckFinding] {
+        let authentication: ClientAuthentication
+        do {
+            authentication = try ClientCredentials.read(application.credential)
+        } catch {
+            return [
+                .mistake(
+                    "credential", "The application cannot authenticate: \(error)",
+                    why: "The provider issues tokens only to an application that proves its identity.",
+                    remedy: "Put the file there, readable only by the user who runs the server.")
+            ]
+        }
+        switch authentication {
+        case .publicClient:
+            return [
+                .good(
+                    "credential",
+                    "No secret is configured: the application is a public client. If it is registered for the platform Web, set client_secret."
+                )
+            ]
+        case .certificate(let certificate): return [expiry(certificate.notValidAfter)]
+        case .secret, .assertion:
+            return [
+                application.clientSecretExpires.map(expiry)
+                    ?? .good(
+                        "credential", "Secret configured. Set client_secret_expires to be warned before it expires.")
+            ]
+        }
+    }
+
+    private func expiry(_ date: Date) -> CheckFinding {
+        let why =
+            "From that day on nobody can sign in and no token is renewed. People who are signed in stay signed in."
+        let remedy = application.renewal
+        let day = date.formatted(.iso8601.year().month().day())
+        let left = date.timeIntervalSince(now)
+        var finding: CheckFinding
+        if left <= 0 {
+            finding = .mistake(
+                "credential", "The secret or certificate expired on \(day). Replace it now.", why: why, remedy: remedy)
+        } else if left < Self.expiryWarning {
+            let days = Int(left / 86_400)
+            finding = .advice(
+                "credential",
+                days == 1
+                    ? "The secret or certificate expires on \(day), in 1 day. Replace it."
+                    : "The secret or certificate expires on \(day), in \(days) days. Replace it.",
+                why: why, remedy: remedy)
+        } else {
+            finding = .good("credential", "The secret or certificate is valid until \(day).")
+        }
+        finding.expires = date
+        return finding
+    }
+}
+
+extension Application {
+    /// The instruction for replacing the credential.
+    var renewal: String {
+        let isEntra = kind != .oidc
+        let create =
+            isEntra
+            ? "Under Certificates & secrets create a new secret" : "Let the provider make a new secret for this client"
+        return switch credential {
+        case .fixed(.publicClient):
+            isEntra
+                ? "Under Certificates & secrets create a secret and configure it, or register the redirect URI for mobile and "
+                    + "desktop applications, which need none."
+                : "Configure the client's secret, or register it at the provider as a public client, which has none."
+        case .fixed:
+            "\(create), set it and client_secret_expires in the environment, restart, then delete the old one."
+        case .secretFile(let path, _):
+            "\(create), write its value to \(path) (no restart is needed), set client_secret_expires to its expiry date, "
+                + "then delete the old one."
+        case .certificateFiles(let certificate, let privateKey):
+            "\(isEntra ? "Add a new certificate under Certificates & secrets" : "Register a new certificate at the provider"), "
+                + "then write it to \(certificate) and its key to \(privateKey) (no restart is needed)."
+        case .federatedTokenFile(let path):
+            "Check the program that writes \(path): it should have renewed the token."
+        }
+    }
+
+    /// The place where the operator registers a redirect URI.
+    func placeOfRedirectURI(_ platform: String?) -> String {
+        platform.map { "under Authentication, platform \($0)" } ?? "in the client's registration at the provider"
+    }
+}

@@ -1,0 +1,111 @@
+package import CompanionCore
+import CompanionSignIn
+package import Foundation
+package import HTTPClient
+import Languages
+import OpenIDConnect
+import SessionStore
+import WebFormats
+
+/// Checks everything that a configured installation needs: files, keys, database, disk, proxies, providers and
+/// registrations. It changes nothing.
+package struct InstallationCheck: Sendable {
+    private let client: HTTPClient
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - client: the client that connects to the providers.
+    ///   - now: the wall clock.
+    package init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.client = client
+        self.now = now
+    }
+
+    /// Returns the report for a configuration that cannot be read: its mistakes.
+    package static func report(of mistakes: ConfigurationMistakes) -> CheckReport {
+        CheckReport(
+            mistakes.all.map { mistake in
+                .mistake(
+                    "configuration", "\(mistake.key) \(mistake.reason)",
+                    why: "A server of your own does not start with this configuration.",
+                    remedy: "Change \(mistake.key) in the configuration file or the environment.")
+            })
+    }
+
+    /// Runs all checks. This takes as long as the slowest provider, and reads the whole database.
+    package func run(_ configuration: CompanionConfiguration) async -> CheckReport {
+        // Another finding reports a folder that cannot be read.
+        let english = try? Languages(publicFolder: configuration.publicFolder, cookieName: "").source
+        async let reports = AuthorityCheck(
+            client: client, configuration: configuration, english: english, now: now
+        ).run(configuration.applications)
+        let storage = Self.storage(configuration)
+        var findings =
+            storage.findings + ConfigurationFindings(configuration: configuration, now: now()).general
+        if let files = configuration.tls {
+            findings += CertificateFindings(files: files, host: configuration.publicURL.host, now: now()).all
+        }
+        findings += await reports.flatMap(\.findings)
+        for application in configuration.applications {
+            findings += Self.loginHint(application, storage.latestClaims[application.id])
+            findings += Self.authenticationTime(application, storage.latestClaims[application.id], in: configuration)
+        }
+        let registrations = configuration.applications.map {
+            CheckReport.Registration($0, at: configuration.publicURL)
+        }
+        return CheckReport(findings, registrations: registrations)
+    }
+
+    private static func storage(_ configuration: CompanionConfiguration) -> StoreInspection {
+        var ring: KeyRing?
+        var failure: StoreError?
+        do throws(StoreError) {
+            ring = try configuration.encryptionKey.loaded()
+        } catch {
+            failure = error
+        }
+        return configuration.place.inspect(ring, key: configuration.encryptionKey, failure: failure)
+    }
+
+    /// Checks for the optional claim by which a portal can tell that its operator signed in recently.
+    static func authenticationTime(
+        _ application: Application, _ claims: String?, in configuration: CompanionConfiguration
+    ) -> [CheckFinding] {
+        guard application.kind == .workforce || application.kind == .external,
+            application.admitsOperators(at: configuration.publicURL, mode: configuration.deviceMode),
+            claims.flatMap(AuthenticationTime.init(ofValidated:)) == nil
+        else { return [] }
+        guard claims != nil else {
+            return [
+                .unknown("auth_time", "Whether ID tokens have the auth_time claim is known after the first sign-in.")
+                    .of(application)
+            ]
+        }
+        return [
+            .advice(
+                "auth_time", "The latest ID token has no auth_time claim.",
+                why:
+                    "Ending another person's session requires a recent sign-in. Without the claim the time of our own "
+                    + "request counts, and the audit log says auth_time=absent.",
+                remedy:
+                    "In the app registration: Token configuration, Add optional claim, token type ID, auth_time. It comes with the next sign-in."
+            ).of(application)
+        ]
+    }
+
+    /// Checks for the optional claim that spares people the choice of an account when they sign out of the browser.
+    /// Known only after a sign-in.
+    static func loginHint(_ application: Application, _ claims: String?) -> [CheckFinding] {
+        guard application.kind == .workforce || application.kind == .external, let claims,
+            let decoded = JSONValue(parsing: claims.utf8)?.object, decoded["login_hint"] == nil
+        else { return [] }
+        return [
+            .advice(
+                "login_hint", "The latest ID token has no login_hint claim.",
+                why: "Without it, the provider asks which account to sign out.",
+                remedy:
+                    "In the app registration: Token configuration, Add optional claim, token type ID, login_hint. It comes with the next sign-in."
+            ).of(application)
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+import CompanionCore
+package import Languages
+package import WebFormats
+
+/// The bar of every page but the kiosk's.
+extension FixedContent {
+    /// The rooms, in the order of the bar. A page that belongs to none of them names itself.
+    private enum Place: String, CaseIterable {
+        case learn, own, portal, failures, paste
+    }
+
+    /// Returns the bar of a page.
+    ///
+    /// - Parameters:
+    ///   - place: the page's room, or the name of a page outside them; behind a space, the page has a menu of accounts.
+    ///   - here: the path to which the page of the failures leads back.
+    func bar(
+        _ place: Substring, in language: Language, for application: Application?, here: String? = nil,
+        below origin: String = ""
+    ) -> HTML {
+        let words = place.split(separator: " ")
+        let current = words.first ?? ""
+        let menu: HTML =
+            words.contains("accounts")
+            ? "<details class=\"menu\" id=\"accounts\"><summary>\(text("accounts.title", in: language))</summary></details>"
+            : ""
+        let rooms = Place.allCases.compactMap { place in
+            address(of: place, in: language, here: here ?? path(of: current, application)).map { address in
+                RoomBar.Room(
+                    title: "\(text("bar.\(place.rawValue)", in: language))",
+                    address: address.hasPrefix("/") ? origin + address : address,
+                    isCurrent: place.rawValue == current)
+            }
+        }
+        // A person who is led through one message chooses the language below it.
+        let keeps: HTML = ["own", "paste"].contains(current) ? " data-keeps=\"values\"" : ""
+        return RoomBar(
+            start: RoomBar.Room(
+                title: "<span>Companion</span>", address: origin + publicURL.homePath, isCurrent: current == "home"),
+            rooms: rooms, menu: "\(text("bar.menu", in: language))",
+            language: current == "message" || current == "failures"
+                ? "" : "<div class=\"language\" id=\"language\"\(keeps)></div>",
+            content: ["own", "paste", "message", "failures"].contains(current)
+                ? menu
+                : "<p class=\"demo-note\" id=\"demo\">\(demoNote(in: language, for: application))</p>\(menu)"
+        ).html
+    }
+
+    /// Returns the bar of the demo tenant's page of failures.
+    package func barOfFailures(in language: Language, here: String?) -> HTML {
+        bar("failures", in: language, for: nil, here: here, below: publicURL.origin)
+    }
+
+    private func path(of current: Substring, _ application: Application?) -> String {
+        switch current {
+        case "own": publicURL.prefix + "/native"
+        case "paste": publicURL.prefix + "/paste"
+        default: application.map(publicURL.pagePath) ?? publicURL.homePath
+        }
+    }
+
+    /// Returns the address of a room; nil if this server does not have it.
+    private func address(of place: Place, in language: Language, here: String) -> String? {
+        switch place {
+        case .learn: firstTutorial.map(publicURL.pagePath)
+        case .own: publicURL.prefix + "/native"
+        case .portal: applications.first { $0.page == .portal }.map(publicURL.pagePath)
+        case .failures:
+            demoControlURL.map { "\($0)?ui_locales=\(language.tag)&return_to=\(FormEncoding.escaped(here))" }
+        case .paste: isOnSharedDevice ? nil : publicURL.prefix + "/paste"
+        }
+    }
+
+    /// The application on whose page a learner begins.
+    var firstTutorial: Application? { applications.first { $0.page != .portal && $0.page != .kiosk } }
+}

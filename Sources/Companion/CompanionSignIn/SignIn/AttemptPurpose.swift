@@ -1,0 +1,170 @@
+import CompanionCore
+import Foundation
+import OpenIDConnect
+import SessionStore
+import WebFormats
+
+/// The purpose and parameters of a sign-in attempt, encrypted until its callback. The second half of the flow trusts
+/// nothing else.
+struct AttemptPurpose: Sendable {
+    let kind: SignInKind
+    let authority: Authority
+    /// The redirect URI that the provider knows. The response must arrive there, and the code is redeemed with it.
+    let redirectURI: String
+    /// The claims request, sent to the authorization endpoint and to the token endpoint.
+    let claims: ClaimsRequest?
+    /// The mark of the attempt in ``AttemptHistory``.
+    let mark: String?
+    /// The maximum age of the authentication in seconds; nil if it was not limited.
+    let maxAge: Int?
+    /// The username that the request named.
+    var loginHint: String?
+    /// The part that consent plays in the request.
+    var consent = Consent.settled
+    /// The request's parameters, for display on pages.
+    let settings: AttemptSettings
+    /// The authorization endpoint, for the timeline of a browser that had no session when it left.
+    let departedTo: String?
+
+    /// The part that consent plays in a request for `offline_access`.
+    enum Consent: Int64 {
+        /// It was asked for where it is needed, or cannot be.
+        case settled
+        /// It was not asked for, which some providers refuse.
+        case missing
+        /// It was asked for, because the provider has just refused the same request without it.
+        case repeated
+    }
+
+    init(
+        _ kind: SignInKind, at authority: Authority, redirectURI: String, claims: ClaimsRequest? = nil,
+        mark: String? = nil,
+        maxAge: Int? = nil, settings: AttemptSettings, departedTo: String? = nil
+    ) {
+        self.kind = kind
+        self.authority = authority
+        self.redirectURI = redirectURI
+        self.claims = claims
+        self.mark = mark
+        self.maxAge = maxAge
+        self.settings = settings
+        self.departedTo = departedTo
+    }
+
+    /// - Throws: ``Problem`` if the application's configuration has changed since.
+    init(_ attempt: SignInAttempt, _ application: Application) throws(Problem) {
+        guard let stored = Stored(attempt), let authority = try? Authority(stored.authority, kind: application.kind)
+        else {
+            throw Problem(.stateMismatch, "The application's settings changed during this sign-in. Start again.")
+        }
+        self.init(
+            stored.kind, at: authority, redirectURI: stored.redirectURI,
+            claims: stored.claims.flatMap(ClaimsRequest.init(json:)), mark: stored.mark, maxAge: stored.maxAge,
+            settings: stored.settings(of: attempt), departedTo: stored.departedTo)
+        (loginHint, consent) = (stored.loginHint, stored.consent)
+    }
+
+    /// Checks that the provider complied with `max_age` and `prompt=login` (OpenID Connect Core section 3.1.3.7, rule
+    /// 13). Without an `auth_time` claim this cannot be checked, and the provider is trusted.
+    ///
+    /// - Throws: ``Problem`` `invalid_id_token` if the authentication is too old.
+    func checkAuthenticationTime(of claims: IDTokenClaims, _ attempt: SignInAttempt, now: Date) throws(Problem) {
+        guard let maxAge, let time = claims.authenticationTime else { return }
+        let age = attempt.prompt == Prompt.login.rawValue ? 0 : maxAge
+        let earliest = min(attempt.begunAt.addingTimeInterval(-TimeInterval(age)), now)
+        guard time.isWithin(earliest...now) else {
+            throw Problem(
+                .invalidIDToken,
+                "The identity provider was asked for a fresh sign-in but used an older one. Tell the operator.",
+                reason: "auth_time is older than max_age and prompt allow")
+        }
+    }
+
+    /// Returns the kind of the attempt, which can be read even if the application's configuration has changed since.
+    static func kind(of attempt: SignInAttempt) -> SignInKind { Stored(attempt)?.kind ?? .signIn }
+
+    /// Returns the mark of the attempt, which can be read even if the application's configuration has changed since.
+    static func mark(of attempt: SignInAttempt) -> String? { Stored(attempt)?.mark }
+
+    /// Returns the values that describe the start of an attempt without a session. They can be read even if the
+    /// application's configuration has changed since.
+    static func beginning(
+        of attempt: SignInAttempt
+    ) -> (authority: String, settings: AttemptSettings, departedTo: String?)? {
+        Stored(attempt).map { ($0.authority, $0.settings(of: attempt), $0.departedTo) }
+    }
+
+    /// The bytes that the attempt stores.
+    var payload: [UInt8] {
+        var fields = PackedFields()
+        fields.append(kind.rawValue)
+        fields.append(authority.description)
+        fields.append(redirectURI)
+        fields.append(claims?.json)
+        fields.append(mark)
+        fields.append(Int64(maxAge ?? -1))
+        fields.append(settings.loginHint ? 1 : 0)
+        for text in [settings.domainHint, settings.tenant, settings.policy, departedTo] { fields.append(text) }
+        fields.append(settings.acrValues)
+        fields.append(loginHint)
+        fields.append(consent.rawValue)
+        return fields.bytes
+    }
+}
+
+/// The stored form of a purpose.
+private struct Stored {
+    let kind: SignInKind
+    let authority: String
+    let redirectURI: String
+    let claims: String?
+    let mark: String?
+    let maxAge: Int?
+    private let hasLoginHint: Bool
+    private let domainHint: String?
+    private let tenant: String?
+    private let policy: String?
+    let departedTo: String?
+    private let acrValues: String?
+    let loginHint: String?
+    let consent: AttemptPurpose.Consent
+
+    /// Parses the stored form; returns nil if it is not valid.
+    init?(_ attempt: SignInAttempt) {
+        var fields = PackedReader(attempt.payload)
+        do {
+            guard let kind = SignInKind(rawValue: try fields.text()) else { return nil }
+            self.kind = kind
+            authority = try fields.text()
+            redirectURI = try fields.text()
+            claims = try fields.optionalText()
+            mark = try fields.optionalText()
+            let seconds = try fields.number()
+            maxAge = seconds < 0 ? nil : Int(clamping: seconds)
+            hasLoginHint = try fields.number() > 0
+            domainHint = try fields.optionalText()
+            tenant = try fields.optionalText()
+            policy = try fields.optionalText()
+            departedTo = try fields.optionalText()
+            // Earlier versions end here.
+            acrValues = (try? fields.optionalText()) ?? nil
+            loginHint = (try? fields.optionalText()) ?? nil
+            consent = (try? fields.number()).flatMap(AttemptPurpose.Consent.init) ?? .settled
+        } catch {
+            return nil
+        }
+    }
+
+    func settings(of attempt: SignInAttempt) -> AttemptSettings {
+        var settings = AttemptSettings(
+            prompt: kind == .adminConsent ? kind.rawValue : attempt.prompt, scopes: attempt.requestedScopes,
+            tenant: tenant)
+        settings.loginHint = hasLoginHint
+        settings.domainHint = domainHint
+        settings.claims = claims.map(AttemptSettings.short)
+        settings.policy = policy
+        settings.maxAge = maxAge
+        settings.acrValues = acrValues
+        return settings
+    }
+}

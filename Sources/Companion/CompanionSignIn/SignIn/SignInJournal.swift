@@ -1,0 +1,216 @@
+package import CompanionCore
+import Foundation
+import Languages
+package import OpenIDConnect
+package import SessionStore
+
+/// Reports each step of a sign-in, from its start to its outcome, in one place: to the timeline, the history, the
+/// metrics, the audit log and the list of recent sign-ins.
+package final class SignInJournal: Sendable {
+    /// A sign-in that has not left for the provider yet.
+    package struct Beginning {
+        fileprivate let number: Int
+        fileprivate let start = ContinuousClock.now
+        package let application: Application
+        package let kind: SignInKind
+        /// The mark by which the callback finds the record.
+        package let mark: String
+    }
+
+    /// A callback that is being processed.
+    package struct Return {
+        fileprivate let attempt: SignInAttempt
+        fileprivate let application: Application
+        fileprivate let number: Int?
+        fileprivate var step = "callback"
+        fileprivate var endpoint: String
+        fileprivate var start: ContinuousClock.Instant
+        /// The account, once the provider has identified it.
+        package var account: Pseudonym?
+    }
+
+    private let memory: SessionMemory
+    private let timeline: Timeline
+    private let history: AttemptHistory
+    private let metrics: Metrics
+    private let audit: AuditLog
+    private let recent: RecentSignIns
+
+    package init(memory: SessionMemory, metrics: Metrics, audit: AuditLog, recent: RecentSignIns) {
+        self.memory = memory
+        timeline = Timeline(memory: memory)
+        history = AttemptHistory(memory: memory)
+        self.metrics = metrics
+        self.audit = audit
+        self.recent = recent
+    }
+
+    // MARK: Departure
+
+    /// Creates the record of a new sign-in.
+    package func begin(_ application: Application, _ kind: SignInKind) -> Beginning {
+        let number = history.nextID()
+        return Beginning(number: number, application: application, kind: kind, mark: history.mark(number))
+    }
+
+    /// Counts a trip that a page started automatically. This happens before anything is fetched or written.
+    ///
+    /// - Throws: ``Problem`` `sign_in_loop` after too many trips; ``StoreError``.
+    func countTrip(of session: SessionKey, _ beginning: Beginning) async throws {
+        guard let seconds = try await memory.countTrip(of: session, app: beginning.application.id) else { return }
+        throw Problem(
+            .signInLoop,
+            "This browser was sent to the identity provider \(SessionMemory.maxTrips) times within a minute without success, "
+                + "so the companion stopped. Usually the application's permissions or the tenant's policies require something "
+                + "that signing in does not provide. Wait \(seconds) seconds, or tell the operator.",
+            retryAfter: seconds)
+    }
+
+    /// Records that the browser leaves for the provider.
+    ///
+    /// - Parameters:
+    ///   - session: the browser's session; nil if it has none, in which case the record is written at the callback.
+    ///   - location: the address at the provider; nil omits the step from the timeline.
+    package func left(
+        _ beginning: Beginning, in session: SessionKey?, for authority: Authority, _ settings: AttemptSettings,
+        location: String?
+    ) async {
+        metrics.signInStarted(beginning.application.id, beginning.kind)
+        guard let session else { return }
+        note(beginning, in: session, authority, settings)
+        if let location {
+            timeline.record(
+                TimelineStep("authorize", at: location, attempt: beginning.number, since: beginning.start),
+                of: session, app: beginning.application.id)
+        }
+        // The browser may return to another server.
+        await memory.settle()
+    }
+
+    /// Records that the sign-in failed before the browser left.
+    ///
+    /// - Parameter session: the session whose pages can show the failure; nil if there is none.
+    package func failed(
+        _ beginning: Beginning, in session: SessionKey?, for authority: Authority, _ settings: AttemptSettings,
+        _ error: any Error
+    ) async {
+        let problem = Problem(any: error)
+        metrics.signInEnded(beginning.application.id, beginning.kind, problem.code)
+        // A refusal because of a loop is not an attempt, and is not recorded.
+        guard problem.code != .signInLoop, let session else { return }
+        note(beginning, in: session, authority, settings)
+        timeline.record(
+            TimelineStep(
+                "authorize", outcome: problem.code.rawValue, attempt: beginning.number, since: beginning.start,
+                correlationID: problem.correlationID), of: session, app: beginning.application.id)
+        history.fail(beginning.number, session: session, problem)
+        await memory.settle()
+    }
+
+    private func note(
+        _ beginning: Beginning, in session: SessionKey, _ authority: Authority, _ settings: AttemptSettings
+    ) {
+        history.begin(
+            beginning.number, session: session, app: beginning.application.id, authority: authority.description,
+            settings: settings)
+    }
+
+    // MARK: Return
+
+    /// Records the first callback of an attempt.
+    ///
+    /// - Parameters:
+    ///   - redirectURI: the redirect URI at which the callback arrived.
+    ///   - start: the time of arrival.
+    func cameBack(
+        _ attempt: SignInAttempt, to application: Application, at redirectURI: String,
+        since start: ContinuousClock.Instant
+    ) -> Return {
+        let number = history.id(of: AttemptPurpose.mark(of: attempt))
+        let journey = Return(
+            attempt: attempt, application: application,
+            number: attempt.isOfNewcomer ? number ?? history.nextID() : number, endpoint: redirectURI, start: start)
+        if attempt.isOfNewcomer { begin(journey) }
+        return journey
+    }
+
+    /// Records the start of a sign-in for a browser that had no session at that time.
+    private func begin(_ journey: Return) {
+        let (attempt, app) = (journey.attempt, journey.application.id)
+        guard let number = journey.number, let beginning = AttemptPurpose.beginning(of: attempt) else { return }
+        history.begin(
+            number, session: attempt.session, app: app, authority: beginning.authority, settings: beginning.settings,
+            at: attempt.begunAt)
+        guard let endpoint = beginning.departedTo else { return }
+        timeline.record(
+            TimelineStep("authorize", at: endpoint, attempt: number, ending: attempt.begunAt), of: attempt.session,
+            app: app)
+    }
+
+    /// Records that the response is valid and its code is being redeemed.
+    func redeems(_ journey: inout Return, at tokenEndpoint: Endpoint) {
+        record(journey, "ok")
+        journey.step = "token"
+        journey.endpoint = tokenEndpoint.description
+        journey.start = .now
+    }
+
+    /// Records success. Call this only after the result is stored, because until then the sign-in can fail.
+    ///
+    /// - Parameters:
+    ///   - account: the ID of the session's account; nil if the attempt was not for an account.
+    ///   - tokens: the tokens that the provider granted; nil if no code was redeemed.
+    ///   - event: the event for the audit log.
+    package func succeeded(
+        _ journey: Return, of account: String? = nil, _ tokens: GrantedTokens?, _ event: AuditEvent?
+    ) async {
+        if tokens != nil { record(journey, "ok") }
+        let (attempt, app) = (journey.attempt, journey.application.id)
+        history.succeed(
+            journey.number, session: attempt.session, account: account, granted: tokens?.scopes ?? [],
+            declined: tokens?.declinedScopes ?? [])
+        await memory.settle()
+        metrics.signInEnded(app, AttemptPurpose.kind(of: attempt))
+        if let event {
+            await audit.write(event, application: app, account: journey.account, session: attempt.session)
+        }
+    }
+
+    /// Records the failure of a callback.
+    package func failed(_ journey: Return, _ problem: Problem) async {
+        let (attempt, app) = (journey.attempt, journey.application.id)
+        metrics.signInEnded(app, AttemptPurpose.kind(of: attempt), problem.code)
+        await audit.write(
+            .refused, application: app, account: journey.account, session: attempt.session,
+            more: ["outcome": problem.code.rawValue])
+        record(journey, problem.code.rawValue, correlationID: problem.correlationID)
+        history.fail(
+            journey.number, session: attempt.session, attempt: attempt, authority: journey.application.authority,
+            problem)
+        await memory.settle()
+    }
+
+    /// Records that a person responded at the provider's page. Their next sign-in does not count towards a loop.
+    func personAnswered(_ journey: Return) async {
+        memory.note(.acted, of: journey.attempt.session, app: journey.attempt.app, isSignedIn: false)
+        await memory.settle()
+    }
+
+    /// Remembers a sign-in that allows an operator to end other people's sessions.
+    func rememberRecent(_ journey: Return, account: String) {
+        recent.note(journey.attempt, account: account)
+    }
+
+    /// Returns the problem of the last sign-in to an application; nil if it did not fail.
+    package func lastFailure(in session: SessionKey, app: String) async throws(StoreError) -> Problem? {
+        try await memory.all(of: session)?.lastFailure(app: app)
+    }
+
+    private func record(_ journey: Return, _ outcome: String, correlationID: String? = nil) {
+        timeline.record(
+            TimelineStep(
+                journey.step, outcome: outcome, at: journey.endpoint, attempt: journey.number, since: journey.start,
+                correlationID: correlationID),
+            of: journey.attempt.session, app: journey.attempt.app)
+    }
+}

@@ -1,0 +1,194 @@
+import CompanionCore
+import Expiring
+import Foundation
+import OpenIDConnect
+import SessionStore
+import Synchronization
+
+/// The pauses that token endpoints ask for.
+///
+/// A 429 to a refresh concerns one account, and a 429 to a code concerns one person's session, so each pauses only that
+/// account or session, for the time in `Retry-After`. If three accounts in three sessions get a 429 within a minute,
+/// the whole client is too fast. All its refreshes then pause for at most a minute, and after that a single refresh goes
+/// first as a probe, of an account that was not among the three. If it succeeds, the three alone are too fast, and their
+/// next 429s do not count against the others. Codes have no common pause, so that people can still sign in.
+final class TokenThrottle: Sendable {
+    /// A client at a token endpoint.
+    package struct Client: Hashable {
+        package let tokenEndpoint: Endpoint
+        package let id: String
+    }
+
+    /// The grant that is exchanged for tokens.
+    package enum Grant {
+        /// The code of a sign-in of this session.
+        case code(session: SessionKey)
+        /// The account's refresh token.
+        case refresh(accountID: String, session: SessionKey)
+
+        var isRefresh: Bool {
+            if case .refresh = self { true } else { false }
+        }
+    }
+
+    /// The permission for one exchange, to be passed to ``end(_:_:of:error:)``.
+    package struct Leave {
+        fileprivate var isProbe = false
+    }
+
+    /// If this many accounts in different sessions are throttled within ``window``, the whole client pauses.
+    static let maxAccounts = 3
+    /// The time window, in seconds.
+    static let window: TimeInterval = 60
+    /// The longest pause of a client in seconds, whatever its accounts were asked for.
+    static let longestClientPause: TimeInterval = 60
+    /// The time that other calls are asked to wait while a probe is under way, in seconds.
+    static let probeWait: TimeInterval = 5
+    /// The time after which an account that has caused a pause may be the probe, if no other wants to be, in seconds.
+    static let longestWait: TimeInterval = 10
+    /// The time for which accounts are known to have caused a pause, in seconds.
+    static let causeMemory: TimeInterval = 600
+    /// The time after which a probe without an outcome no longer counts, in seconds. No exchange takes this long.
+    private static let probeLimit: TimeInterval = 120
+
+    /// An account or a session with its own pause.
+    fileprivate struct Asker: Hashable {
+        enum Name: Hashable {
+            case account(String)
+            case session(SessionKey)
+        }
+
+        var client: Client
+        var name: Name
+
+        init(_ grant: Grant, of client: Client) {
+            self.client = client
+            name =
+                switch grant {
+                case .code(let session): .session(session)
+                case .refresh(let id, _): .account(id)
+                }
+        }
+    }
+
+    /// The state of a client's refreshes.
+    fileprivate struct Refreshes {
+        /// The account of each session that recently received a 429.
+        var refused: [SessionKey: (account: String, at: Date)] = [:]
+        /// The end of the client's pause; nil again after a successful probe.
+        var pausedUntil: Date?
+        var probeBegan: Date?
+        /// The accounts that have caused the latest pauses, and when.
+        var causes: [String: Date] = [:]
+    }
+
+    fileprivate struct State {
+        var askers = ExpiringMap<Asker, Date>(maxCount: 10_000)
+        var refreshes = ExpiringMap<Client, Refreshes>(maxCount: 1000)
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Date
+
+    /// - Parameter now: a monotonic clock.
+    init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    /// Returns the seconds for which an account is not refreshed after an error.
+    static func pause(after error: any Error) -> TimeInterval {
+        guard let told = error as? OpenIDError else { return 0 }
+        let asked = told.retryAfter.map { TimeInterval($0.components.seconds) }
+        return min(asked ?? (told.code == .throttled ? Problem.unstatedPause : 0), Throttle.longestPause)
+    }
+
+    /// Refuses an exchange during a pause.
+    ///
+    /// - Throws: ``Problem`` `throttled` with the remaining seconds.
+    func begin(_ grant: Grant, of client: Client) throws(Problem) -> Leave {
+        let now = now()
+        let (leave, end) = state.withLock { state -> (Leave, Date?) in
+            if let end = state.askers.value(for: Asker(grant, of: client), now: now) { return (Leave(), end) }
+            guard case .refresh(let id, _) = grant else { return (Leave(), nil) }
+            return TokenThrottle.begin(id, of: client, in: &state, now: now)
+        }
+        guard let end else { return leave }
+        throw Throttle.problem(until: end, now: now)
+    }
+
+    private static func begin(_ account: String, of client: Client, in state: inout State, now: Date)
+        -> (Leave, Date?)
+    {
+        guard var refreshes = state.refreshes.value(for: client, now: now), let end = refreshes.pausedUntil else {
+            return (Leave(), nil)
+        }
+        if end > now { return (Leave(), end) }
+        let isProbeUnderWay = refreshes.probeBegan.map { now.timeIntervalSince($0) < probeLimit } ?? false
+        let isCause = refreshes.isCause(account, now: now) && now.timeIntervalSince(end) < longestWait
+        guard !isProbeUnderWay, !isCause else { return (Leave(), now.addingTimeInterval(probeWait)) }
+        refreshes.probeBegan = now
+        state.keep(refreshes, of: client, now: now)
+        return (Leave(isProbe: true), nil)
+    }
+
+    /// Records the outcome of an exchange.
+    ///
+    /// - Parameter error: the error; nil if tokens were received.
+    func end(_ leave: Leave, _ grant: Grant, of client: Client, error: (any Error)?) {
+        let now = now()
+        let told = error as? OpenIDError
+        let isTooMany = told?.code == .throttled
+        let pause = error.map(TokenThrottle.pause(after:)) ?? 0
+        state.withLock { state in
+            // After any other failure a code is lost, and the next sign-in has a new one.
+            if pause > 0, isTooMany || grant.isRefresh {
+                let end = now.addingTimeInterval(pause)
+                state.askers.set(end, for: Asker(grant, of: client), until: end, now: now)
+            }
+            guard case .refresh(let id, let session) = grant, isTooMany || leave.isProbe else { return }
+            var refreshes = state.refreshes.value(for: client, now: now) ?? Refreshes()
+            if leave.isProbe { refreshes.probeBegan = nil }
+            if isTooMany {
+                refreshes.note(id, session, isProbe: leave.isProbe, pause: pause, now: now)
+            } else if error == nil || told?.isTransient == false {
+                // The provider responded normally, even if this account needs interaction, so the client's pause is
+                // over.
+                refreshes = Refreshes(causes: refreshes.causes)
+            }
+            state.keep(refreshes, of: client, now: now)
+        }
+    }
+}
+
+extension TokenThrottle.Refreshes {
+    /// Records a 429. Pauses the client if enough accounts have one, or if the probe has.
+    fileprivate mutating func note(
+        _ account: String, _ session: SessionKey, isProbe: Bool, pause seconds: TimeInterval, now: Date
+    ) {
+        guard isProbe || !isCause(account, now: now) else { return }
+        refused = refused.filter { now.timeIntervalSince($0.value.at) < TokenThrottle.window }
+        refused[session] = (account, now)
+        guard isProbe || Set(refused.values.map(\.account)).count >= TokenThrottle.maxAccounts else { return }
+        pausedUntil = now.addingTimeInterval(min(seconds, TokenThrottle.longestClientPause))
+        causes = causes.filter { now.timeIntervalSince($0.value) < TokenThrottle.causeMemory }
+        for (account, _) in refused.values { causes[account] = now }
+        refused = [:]
+    }
+
+    /// Whether an account has caused one of the latest pauses.
+    fileprivate func isCause(_ account: String, now: Date) -> Bool {
+        causes[account].map { now.timeIntervalSince($0) < TokenThrottle.causeMemory } ?? false
+    }
+}
+
+extension TokenThrottle.State {
+    /// Keeps the state of a client until its probe succeeds, or for an hour after the pause without further calls.
+    fileprivate mutating func keep(_ value: TokenThrottle.Refreshes, of client: TokenThrottle.Client, now: Date) {
+        guard value.pausedUntil != nil || !value.refused.isEmpty || !value.causes.isEmpty else {
+            refreshes.remove(client)
+            return
+        }
+        let end = max(now, value.pausedUntil ?? now).addingTimeInterval(Throttle.longestPause)
+        refreshes.set(value, for: client, until: end, now: now)
+    }
+}

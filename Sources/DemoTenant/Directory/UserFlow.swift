@@ -1,9 +1,0 @@
-/// The user flows of the Azure AD B2C tenant.
-enum UserFlow: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Signing up or in.
-    case signIn = "b2c_1_susi"
-    /// Changing the display name.
-    case editProfile = "b2c_1_edit_profile"
-    /// Setting a new password.
-    case resetPassword = "b2c_1_reset"
-}

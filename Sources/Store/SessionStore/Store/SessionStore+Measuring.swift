@@ -1,0 +1,109 @@
+/// A measured operation of a backend.
+public struct StoreOperation: Sendable {
+    /// The kind of an operation.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// A read.
+        case read
+        /// A write, which is stored when it ends.
+        case write
+    }
+
+    /// The kind of the operation.
+    public let kind: Kind
+    /// The time from the call to its return, including the wait for its turn.
+    public let duration: Duration
+    /// Whether the backend failed. A value that does not exist is not a failure.
+    public let failed: Bool
+
+    /// Creates the measurement of an operation from its result.
+    package init<Value>(_ kind: Kind, _ result: Result<Value, StoreError>, since start: ContinuousClock.Instant) {
+        self.kind = kind
+        duration = start.duration(to: .now)
+        failed =
+            switch result {
+            case .success, .failure(.noSuchSession), .failure(.attemptNotPending), .failure(.noRoom): false
+            case .failure: true
+            }
+    }
+}
+
+/// The state of the connections to a database on another machine.
+public struct StoreConnections: Sendable, Equatable {
+    /// Whether the database can be reached, according to the last attempt.
+    public var isReachable = true
+    /// The number of open connections.
+    public var open = 0
+    /// The number of open connections that are in a transaction.
+    public var busy = 0
+    /// The most connections that may be in transactions.
+    public var limit = 0
+    /// The number of operations that wait for a connection.
+    public var waiting = 0
+
+    /// Creates the state without any connections.
+    package init() {}
+
+    /// Adds the connections of another worker.
+    package static func + (one: StoreConnections, other: StoreConnections) -> StoreConnections {
+        var sum = one
+        sum.isReachable = one.isReachable && other.isReachable
+        sum.open += other.open
+        sum.busy += other.busy
+        sum.limit += other.limit
+        sum.waiting += other.waiting
+        return sum
+    }
+}
+
+extension SessionStore {
+    /// Returns the state of the connections to the database; nil if the backend needs none.
+    public func connections() async -> StoreConnections? { await cluster?.connections() }
+
+    /// Whether the first connection to the database was encrypted; nil if the backend needs none.
+    public var isEncrypted: Bool? { cluster?.isEncrypted }
+
+    /// The number of stored sessions, including ended ones that are not deleted yet.
+    public struct Counts: Sendable, Equatable {
+        /// All sessions.
+        public let sessions: Int
+        /// The sessions in which a person is signed in.
+        public let signedIn: Int
+
+        package init(sessions: Int, signedIn: Int) {
+            self.sessions = sessions
+            self.signedIn = signedIn
+        }
+    }
+
+    /// Counts the sessions. This reads all of them, so call it rarely.
+    public func counts() async throws(StoreError) -> Counts {
+        try await backend.counts()
+    }
+
+    /// The size of the cache in bytes and in sessions.
+    public var cacheSize: (bytes: Int, sessions: Int) { cache.size }
+}
+
+extension SessionStore {
+    /// A problem with the database's own file, because of which nothing is stored: damage, or another file of its name;
+    /// nil while there is none.
+    public var databaseProblem: String? { backend.unsoundness }
+
+    /// A problem with the key file; nil while it contains the keys in use, or if they come from elsewhere. The keys in
+    /// memory stay in use, but a restart would not find them.
+    public var keyProblem: String? {
+        let ring = sealer.ring
+        guard let file = ring.file else { return nil }
+        do throws(StoreError) {
+            guard let found = try KeyRing.load(existingAt: file) else {
+                return "The key file \(file) is gone: put it back before the server is started again."
+            }
+            guard let lost = sealer.lost(in: found) else { return nil }
+            return
+                "The key file \(file) lacks the key \(lost), which is in use: put the old file back (or add that key "
+                + "as a further line) before the server is started again."
+        } catch {
+            return error.description
+        }
+    }
+}

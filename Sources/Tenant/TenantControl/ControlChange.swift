@@ -1,0 +1,190 @@
+package import TenantDirectory
+package import WebFormats
+
+/// One change requested at `/control`. It has been validated, so that applying it cannot fail.
+package enum ControlChange: Sendable {
+    case rule(Rule, hasEffect: Bool)
+    /// Ends one rule of the list, or all.
+    case endRules(Int?)
+    case revoke(DemoAccount)
+    case requireConsent(DemoAccount)
+    case requireSecondFactor(DemoAccount)
+    case rotateKey
+    case sessionFailure(SessionFailure?, of: String)
+    case reset(toSeed: Bool)
+
+    /// A mistake in the request, as a sentence for the caller.
+    package struct Problem: Error {
+        package var message: String
+
+        package init(message: String) { self.message = message }
+    }
+
+    /// All keys, in the order in which they are listed and applied: first `reset`, then the settings, then the rules.
+    package static let keys =
+        ["reset", "rotate_key"] + EffectKey.all.map(\.name)
+        + ["revoke", "require_consent", "require_mfa", "session_failure", "remove", "rules"]
+
+    /// The people and applications that a request can name.
+    package struct Known {
+        package var accounts: [DemoAccount]
+        package var clients: [DemoClient]
+
+        package init(accounts: [DemoAccount], clients: [DemoClient]) {
+            self.accounts = accounts
+            self.clients = clients
+        }
+    }
+
+    /// Returns the changes in a JSON object, or throws everything that is wrong with it. No part is applied alone.
+    ///
+    /// - Parameter isForm: whether a person chose a failure, which then happens as often as an app notices.
+    package static func parse(
+        _ members: [String: JSONValue], _ known: Known, isForm: Bool = false
+    ) throws(Problem) -> [ControlChange] {
+        var problems: [String] = []
+        let unknown = members.keys.filter { !keys.contains($0) }.sorted()
+        if !unknown.isEmpty {
+            problems.append(
+                "Unknown: \(unknown.joined(separator: ", ")). Known are: \(keys.sorted().joined(separator: ", ")).")
+        }
+        var parsed: [ControlChange] = []
+        for key in keys {
+            guard let value = members[key] else { continue }
+            do throws(Problem) {
+                parsed += try changes(key, value, known, isForm)
+            } catch {
+                problems.append("\(key): \(error.message)")
+            }
+        }
+        guard problems.isEmpty else { throw Problem(message: problems.joined(separator: " ")) }
+        return parsed
+    }
+
+    private static func changes(
+        _ key: String, _ value: JSONValue, _ known: Known, _ isForm: Bool
+    ) throws(Problem) -> [ControlChange] {
+        switch key {
+        case "revoke": return [.revoke(try account(value, known))]
+        case "require_consent": return [.requireConsent(try account(value, known))]
+        case "require_mfa": return [.requireSecondFactor(try account(value, known))]
+        case "session_failure": return [try sessionFailure(value)]
+        case "rotate_key": return try value.flag() ? [.rotateKey] : []
+        case "reset":
+            if value == "seed" { return [.reset(toSeed: true)] }
+            guard let isReset = value.bool else { throw Problem(message: "give true or \"seed\".") }
+            return isReset ? [.reset(toSeed: false)] : []
+        case "remove":
+            guard let id = value.integer else { throw Problem(message: "give the id of a rule.") }
+            return [.endRules(id)]
+        case "rules": return try rules(value, known)
+        default: return try EffectKey.named(key).map { key throws(Problem) in [try setting(key, value, isForm)] } ?? []
+        }
+    }
+
+    // MARK: Rules
+
+    /// Parses a key of the top level. An injected response says itself how often it is sent.
+    private static func setting(
+        _ key: EffectKey, _ value: JSONValue, _ isForm: Bool
+    ) throws(Problem) -> ControlChange {
+        var rule = Rule(key: key.name, times: key.isOnce ? isForm ? key.timesNoticed(value) : 1 : nil)
+        var value = value
+        if case .object(var members) = value, key.isOnce, let times = members.removeValue(forKey: "times") {
+            rule.times = try count(times)
+            value = .object(members)
+        }
+        try key.set(value, &rule.effects)
+        let json = key.json(rule.effects)
+        return .rule(rule, hasEffect: json != nil && json != key.normal)
+    }
+
+    /// Parses the list of rules to add. An empty one ends all.
+    private static func rules(_ value: JSONValue, _ known: Known) throws(Problem) -> [ControlChange] {
+        guard let list = value.array, list.count <= Controls.mostRules else {
+            throw Problem(message: "give an array of at most \(Controls.mostRules) rules.")
+        }
+        if list.isEmpty { return [.endRules(nil)] }
+        var changes: [ControlChange] = []
+        for (place, value) in list.enumerated() {
+            do throws(Problem) {
+                changes.append(.rule(try rule(value, known), hasEffect: true))
+            } catch {
+                throw Problem(message: "[\(place)]: \(error.message)")
+            }
+        }
+        return changes
+    }
+
+    private static func rule(_ value: JSONValue, _ known: Known) throws(Problem) -> Rule {
+        guard var members = value.object else { throw Problem(message: "give an object.") }
+        var rule = Rule()
+        if let when = members.removeValue(forKey: "when") { rule.when = try condition(when, known) }
+        if let times = members.removeValue(forKey: "times"), times != .null { rule.times = try count(times) }
+        guard !members.isEmpty else { throw Problem(message: "a rule needs an effect.") }
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            guard let key = EffectKey.named(name) else {
+                throw Problem(message: "'\(name)' is no effect of a rule.")
+            }
+            do throws(Problem) {
+                try key.set(value, &rule.effects)
+            } catch {
+                throw Problem(message: "\(name): \(error.message)")
+            }
+            guard key.json(rule.effects) != nil else { throw Problem(message: "\(name): a rule needs an effect.") }
+        }
+        return rule
+    }
+
+    private static func condition(_ value: JSONValue, _ known: Known) throws(Problem) -> Rule.Condition {
+        guard let members = value.object, members.keys.allSatisfy(["client", "user"].contains) else {
+            throw Problem(message: "when: give an object with client, user, or both.")
+        }
+        var condition = Rule.Condition()
+        if let client = members["client"], client != .null {
+            let found = client.string.flatMap { name in
+                known.clients.first { $0.id.lowercased() == name.lowercased() }
+                    ?? known.clients.first { $0.name == name }
+            }
+            guard let found else {
+                let names = known.clients.map(\.name).joined(separator: ", ")
+                throw Problem(message: "when: client: give the ID or the name of an application: \(names).")
+            }
+            condition.clientID = found.id.lowercased()
+        }
+        if let user = members["user"], user != .null {
+            do throws(Problem) {
+                condition.username = try account(user, known).username
+            } catch {
+                throw Problem(message: "when: user: \(error.message)")
+            }
+        }
+        return condition
+    }
+
+    // MARK: Values
+
+    private static func count(_ value: JSONValue) throws(Problem) -> Int {
+        guard let count = value.integer, (1...1_000_000).contains(count) else {
+            throw Problem(message: "'times' has to be a number from 1 to 1000000.")
+        }
+        return count
+    }
+
+    /// Parses the failure for one session: the claim `sid` of its tokens, and the kind of failure.
+    private static func sessionFailure(_ value: JSONValue) throws(Problem) -> ControlChange {
+        guard let session = value["sid"]?.string, !session.isEmpty, session.utf8.count <= 64 else {
+            throw Problem(message: "give an object with sid, the claim of a token, and failure.")
+        }
+        return .sessionFailure(try (value["failure"] ?? .null).choice(of: SessionFailure.self), of: session)
+    }
+
+    private static func account(_ value: JSONValue, _ known: Known) throws(Problem) -> DemoAccount {
+        let name = value.string?.lowercased()
+        guard let account = known.accounts.first(where: { $0.username == name }) else {
+            let names = known.accounts.map(\.username).joined(separator: ", ")
+            throw Problem(message: "give the username of one of the accounts: \(names).")
+        }
+        return account
+    }
+}

@@ -1,0 +1,151 @@
+package import Foundation
+import Synchronization
+import WebFormats
+
+/// The failures requested at `/control`, and the counts. They are kept in memory, so that a new process behaves normally.
+package final class Controls: Sendable {
+    /// The events that are counted.
+    package enum Counter: String, Sendable, CaseIterable {
+        case authorize
+        case tokenCode = "token_code"
+        case tokenRefresh = "token_refresh"
+        case tokenClientCredentials = "token_client_credentials"
+        case tokenDevice = "token_device"
+        /// Sign-ins in an app's own screens.
+        case tokenNative = "token_native"
+        /// Codes for devices.
+        case deviceCode = "device_code"
+        case tokenFailed = "token_failed"
+        /// All requests, whatever their outcome.
+        case tokenRequests = "token_requests"
+        /// Codes that were redeemed before.
+        case codeReplayed = "code_replayed"
+        /// Uses of refresh tokens that revoked their family.
+        case refreshReplayed = "refresh_replayed"
+        case tokenRevoked = "token_revoked"
+        case graphMe = "graph_me"
+        case logout, keys, discovery
+    }
+
+    /// The number of rules of the list. With more, the oldest ends.
+    static let mostRules = 100
+
+    private struct Memory {
+        /// Those of the top level first; the later ones prevail.
+        var rules: [Rule] = []
+        var lastID = 0
+        var counts: [Counter: Int] = [:]
+        /// The highest number of a challenge or an expiry.
+        var lastNumber = 0
+        /// The number of the latest expiry, which tokens carry that are issued after it.
+        var lastExpiry: Int?
+        /// The highest challenge that each account has met.
+        var challengeMet: [String: Int] = [:]
+        var sessionFailures = SessionFailures()
+    }
+
+    private let memory = Mutex(Memory())
+
+    package var counts: [Counter: Int] { memory.withLock { $0.counts } }
+
+    package var sessionFailures: SessionFailures { memory.withLock { $0.sessionFailures } }
+
+    func changeSessionFailures(_ body: (inout SessionFailures) -> Void) {
+        memory.withLock { body(&$0.sessionFailures) }
+    }
+
+    package func count(_ counter: Counter) { memory.withLock { $0.counts[counter, default: 0] += 1 } }
+
+    /// Ends all rules and failures, and begins to count again.
+    package func reset() {
+        memory.withLock { memory in
+            memory = Memory(lastID: memory.lastID, lastNumber: memory.lastNumber, lastExpiry: memory.lastExpiry)
+        }
+    }
+
+    // MARK: Rules
+
+    /// The rules that are in force.
+    package var rules: [Rule] { memory.withLock { $0.rules.filter { $0.times != 0 } } }
+
+    /// Begins a rule. One for a key of the top level replaces the one before; without an effect it only ends it.
+    ///
+    /// - Parameter hasEffect: Whether it differs from normal.
+    package func begin(_ rule: Rule, hasEffect: Bool, now: Date) {
+        memory.withLock { memory in
+            // Until now, requests under way could still need those that are used up.
+            memory.rules.removeAll { $0.times == 0 || (rule.key != nil && $0.key == rule.key) }
+            guard hasEffect else { return }
+            var rule = rule
+            memory.lastID += 1
+            rule.id = memory.lastID
+            if rule.effects.claimsChallenge != nil || rule.effects.tokenExpiry != nil {
+                memory.lastNumber = max(memory.lastNumber + 1, Int(now.timeIntervalSince1970))
+            }
+            if rule.effects.claimsChallenge != nil { rule.effects.claimsChallenge = memory.lastNumber }
+            if rule.effects.tokenExpiry != nil {
+                rule.effects.tokenExpiry = memory.lastNumber
+                memory.lastExpiry = memory.lastNumber
+            }
+            memory.rules.insert(rule, at: rule.key == nil ? memory.rules.endIndex : 0)
+            let listed = memory.rules.indices.filter { memory.rules[$0].key == nil }
+            if listed.count > Self.mostRules { memory.rules.remove(at: listed[0]) }
+        }
+    }
+
+    /// Ends rules of the list.
+    ///
+    /// - Parameter id: the one to end; nil for all.
+    package func end(_ id: Int? = nil) {
+        memory.withLock { $0.rules.removeAll { $0.key == nil && (id ?? $0.id) == $0.id } }
+    }
+
+    /// Returns an effect for the request that this task answers; nil for normal. The latest rule that has it prevails.
+    /// A rule counts each request once, at the first of its effects that is used.
+    ///
+    /// - Parameters:
+    ///   - fits: whether a value concerns the request.
+    ///   - isLookOnly: whether the rule does not count this.
+    ///   - namesUser: whether only rules for a single person count.
+    package func use<Value: Sendable>(
+        _ effect: KeyPath<Effects, Value?>, where fits: (Value) -> Bool = { _ in true }, isLookOnly: Bool = false,
+        namesUser: Bool = false
+    ) -> Value? {
+        let request = RuledRequest.current
+        let isConditional = memory.withLock { $0.rules.contains { $0.when != Rule.Condition() } }
+        // It reads other things, so that it is not called while this is locked.
+        let subject = isConditional ? request?.subject ?? RuledRequest.Subject() : RuledRequest.Subject()
+        return memory.withLock { memory in
+            for index in memory.rules.indices.reversed() {
+                let rule = memory.rules[index]
+                guard rule.when.holds(for: subject), !namesUser || rule.when.username != nil,
+                    let value = rule.effects[keyPath: effect], fits(value)
+                else { continue }
+                guard let times = rule.times, request?.hasUsed(rule.id) != true else { return value }
+                if times == 0 { continue }
+                if !isLookOnly {
+                    memory.rules[index].times = times - 1
+                    request?.use(rule.id)
+                }
+                return value
+            }
+            return nil
+        }
+    }
+
+    // MARK: Claims challenges and expiries
+
+    /// The number that access tokens carry which are issued now; nil if none were let expire.
+    package var expiryOfNewTokens: Int? { memory.withLock { $0.lastExpiry } }
+
+    /// Records the time that the claims of a token request ask for, and returns the value that this account's tokens may carry from now on.
+    package func challengeMet(by objectID: String, asking notBefore: Int?) -> Int? {
+        guard let challenge = use(\.claimsChallenge, isLookOnly: true) else { return nil }
+        return memory.withLock { memory in
+            if let value = notBefore, value >= challenge {
+                memory.challengeMet[objectID] = max(challenge, memory.challengeMet[objectID] ?? 0)
+            }
+            return (memory.challengeMet[objectID] ?? 0) >= challenge ? challenge : nil
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package import TenantDirectory
+package import WebFormats
+
+extension Controls {
+    /// The settings for the request that this task answers.
+    package var settings: Settings { Settings(controls: self) }
+
+    /// Each value is the effect of a rule, or else normal. To read one is to use the rule.
+    package struct Settings: Sendable {
+        fileprivate let controls: Controls
+
+        /// The lifetime of access tokens; nil for the platform's own, which differ.
+        package var accessTokenSeconds: Int? { controls.use(\.accessTokenSeconds) }
+        /// Returns the lifetime of refresh tokens: 90 days, and a user flow's 14 (id-b2c-14).
+        package func refreshTokenSeconds(at segment: TenantSegment) -> Int {
+            controls.use(\.refreshTokenSeconds) ?? (segment.userFlow == nil ? 90 : 14) * 86_400
+        }
+        package var hasSingleUseRefreshTokens: Bool { controls.use(\.hasSingleUseRefreshTokens) ?? false }
+        package var declinedScope: String? { controls.use(\.declinedScope) }
+        package var omitsAuthTime: Bool { controls.use(\.omitsAuthTime) ?? false }
+        package var ignoresFreshness: Bool { controls.use(\.ignoresFreshness) ?? false }
+        package var hasIssuerWithPolicy: Bool { controls.use(\.hasIssuerWithPolicy) ?? false }
+        package var idTokenClaims: [String: JSONValue] { controls.use(\.idTokenClaims) ?? [:] }
+        package var publishesUnknownKey: Bool { controls.use(\.publishesUnknownKey) ?? false }
+        package var keySetFault: KeySetFault? { controls.use(\.keySetFault) }
+        package var isGeneric: Bool { controls.use(\.isGeneric) ?? false }
+
+        /// Returns the milliseconds by which an endpoint is late.
+        package func delay(of endpoint: Endpoint) -> Int? {
+            switch endpoint {
+            case .token: controls.use(\.tokenDelay)
+            case .graph: controls.use(\.graphDelay)
+            }
+        }
+
+        /// Whether a tenant with this path does not respond.
+        package func isDown(_ tenant: String) -> Bool { controls.use(\.outage) { $0.covers(tenant) } != nil }
+
+        /// Returns the scope that the APIs require and that these are not.
+        package func missingScope(of scopes: [String]) -> String? {
+            controls.use(\.missingScope) { missing in
+                !scopes.contains { $0.lowercased() == missing.lowercased() }
+            }
+        }
+
+        /// Returns the claims challenge that an access token has not met.
+        package func unmetChallenge(of claims: JSONValue) -> Int? {
+            let met = claims[AccessToken.challengeClaim]?.integer ?? 0
+            return controls.use(\.claimsChallenge) { met < $0 }
+        }
+
+        /// Whether an access token was let expire before its time.
+        package func letsExpire(_ claims: JSONValue) -> Bool {
+            let number = claims[AccessToken.expiryClaim]?.integer ?? 0
+            return controls.use(\.tokenExpiry) { number < $0 } != nil
+        }
+    }
+
+    /// Takes a response to send instead of the real one.
+    package func takeInjected(_ endpoint: Endpoint) -> InjectedAnswer? {
+        switch endpoint {
+        case .token: use(\.tokenError)
+        case .graph: use(\.graphError)
+        }
+    }
+
+    /// Returns whether this request is to get no response.
+    package func takeClose(_ endpoint: Endpoint) -> Bool { use(\.closedConnection) { $0 == endpoint } != nil }
+
+    /// Returns whether the response to this request is to be lost.
+    package func takeLostTokenAnswer() -> Bool { use(\.losesTokenAnswer) ?? false }
+
+    /// Returns the error that this request ends with.
+    ///
+    /// - Parameter namesUser: whether only rules for a single person count.
+    package func takePlatformError(_ endpoint: PlatformErrorEndpoint, namesUser: Bool = false) -> PlatformError? {
+        let number =
+            switch endpoint {
+            case .authorize: use(\.authorizePlatformError, namesUser: namesUser)
+            case .token: use(\.tokenPlatformError, namesUser: namesUser)
+            }
+        return number.flatMap(PlatformError.numbered)
+    }
+
+    package func takeIDTokenFault() -> DemoIDTokenFault? { use(\.idTokenFault) }
+}

@@ -1,0 +1,312 @@
+package import HTTPTypes
+package import WebFormats
+
+/// An error in the platform's form, with an OAuth name and an AADSTS number. It is shown as a page, sent to the
+/// redirect URI, or returned as JSON.
+package struct PlatformError: Error, Sendable, Hashable {
+    package static let workforcePrefix = "AADSTS"
+    static let userFlowPrefix = "AADB2C"
+
+    /// The OAuth error that clients branch on.
+    package var error: String
+    /// The AADSTS number.
+    package var number: Int
+    package var message: String
+    package var status: HTTPResponse.Status = .badRequest
+    package var suberror: String?
+    /// The claims that the client has to request next, as JSON text.
+    package var claims: String?
+    /// The prefix of the number.
+    package var prefix = workforcePrefix
+    /// The other members of its JSON.
+    package var members: [String: JSONValue] = [:]
+
+    package init(
+        error: String, number: Int, message: String, status: HTTPResponse.Status = .badRequest, suberror: String? = nil,
+        claims: String? = nil, prefix: String = workforcePrefix
+    ) {
+        self.error = error
+        self.number = number
+        self.message = message
+        self.status = status
+        self.suberror = suberror
+        self.claims = claims
+        self.prefix = prefix
+    }
+}
+
+// The differences between endpoints
+extension PlatformError {
+    /// The numbers that come with the address of a page about them (tok-err-07, v2disc-err-04, authz-err-02).
+    private static let explained: Set = [
+        50056, 50076, 50126, 65004, 70016, 90002, 500_011, 900_144, 7_000_215, 9_002_313, 9_002_326,
+    ]
+
+    /// The address of the page about its number; nil for numbers that come without one.
+    package var page: String? {
+        guard prefix == Self.workforcePrefix, Self.explained.contains(number), let origin = Origins.current else {
+            return nil
+        }
+        return "\(origin)/error?code=\(number)"
+    }
+
+    /// Returns the error as the token endpoint says it: a demand for a second factor refuses the grant (tok-err-kinds-19,
+    /// but obo-04), and B2C has numbers of its own (id-b2c-18).
+    package func atTokenEndpoint(of segment: TenantSegment) -> Self {
+        var error = self
+        if number == 50076 { error.error = "invalid_grant" }
+        guard segment.userFlow != nil, prefix == Self.workforcePrefix, self.error == "invalid_grant" else {
+            return error
+        }
+        switch number {
+        case 9_002_313: (error.number, error.message) = (90090, "The provided JWE is not a valid 5 segment token.")
+        case 700_005:
+            (error.number, error.message) = (90088, "The provided grant has not been issued for this endpoint.")
+        case 54005, 70008, 700_082, 50173:
+            (error.number, error.message) = (
+                90080, "The provided grant has expired. Please re-authenticate and try again."
+            )
+        default: return error
+        }
+        (error.prefix, error.suberror) = (Self.userFlowPrefix, nil)
+        return error
+    }
+}
+
+// Errors of a request at any endpoint
+extension PlatformError {
+    package static func unknownTenant(_ segment: String) -> Self {
+        let isDomainOrID = segment.contains(".") || segment.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12]
+        guard isDomainOrID else {
+            return Self(
+                error: "invalid_tenant", number: 900_023,
+                message: "Specified tenant identifier '\(segment)' is neither a valid DNS name, nor a valid external "
+                    + "domain.")
+        }
+        return Self(
+            error: "invalid_tenant", number: 90002,
+            message: "Tenant '\(segment)' not found. The demo has common, organizations, consumers and "
+                + "\(Tenant.contosoDomain).")
+    }
+    package static func missingParameter(_ name: String) -> Self {
+        Self(
+            error: "invalid_request", number: 900144,
+            message: "The request body must contain the following parameter: '\(name)'.")
+    }
+    package static func repeatedParameter(_ name: String) -> Self {
+        Self(
+            error: "invalid_request", number: 9000410,
+            message: "Malformed request. The parameter '\(name)' is given more than once.")
+    }
+    package static let malformedRequest = Self(
+        error: "invalid_request", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
+    package static let malformedGrant = Self(
+        error: "invalid_grant", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
+    package static func invalidScope(_ scope: String) -> Self {
+        Self(
+            error: "invalid_scope", number: 70011,
+            message: "The provided value for the input parameter 'scope' is not valid. The scope \(scope) is not valid."
+        )
+    }
+    static func unknownScope(_ scope: String, of resource: String) -> Self {
+        Self(
+            error: "invalid_scope", number: 650_053,
+            message: "The application asked for scope '\(scope)' that doesn't exist on the resource '\(resource)'.")
+    }
+    package static func unknownResource(_ name: String, at segment: TenantSegment) -> Self {
+        Self(
+            error: "invalid_resource", number: 500011,
+            message: "The resource principal named \(name) was not found in the tenant named "
+                + "\(segment.tenantID ?? segment.directoryName). No application here exposes it.")
+    }
+    package static func notConsented(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_grant", number: 65001,
+            message: "The user or administrator has not consented to use the application with ID '\(client.id)' "
+                + "named '\(client.name)'. Send an interactive authorization request for this user and resource.",
+            suberror: "consent_required")
+    }
+    package static let secondFactorNeeded = Self(
+        error: "interaction_required", number: 50076,
+        message: "Due to a configuration change made by your administrator, or because you moved to a new location, "
+            + "you must use multi-factor authentication to access '\(AccessToken.graphAudience)'.",
+        suberror: "basic_action", claims: SecondFactor.claimsChallenge)
+    package static let blockedByPolicy = Self(
+        error: "access_denied", number: 53003,
+        message: "Access has been blocked by Conditional Access policies. The access policy does not allow token "
+            + "issuance.")
+    package static func notInTenant(_ account: DemoAccount) -> Self {
+        Self(
+            error: "invalid_grant", number: 50020,
+            message: "User account '\(account.username)' does not exist in the tenant that was asked and cannot access "
+                + "the application. Sign out, and sign in again with an account of that tenant.")
+    }
+    package static let serverError = Self(
+        error: "server_error", number: 90033, message: "A transient error has occurred. Please try again.",
+        status: .internalServerError)
+}
+
+// Errors of an authorization request
+extension PlatformError {
+    /// Whether the platform shows the error itself, because it does not know the application or its address.
+    package var isShownByTenant: Bool { [50011, 700016, 700038, 900971].contains(number) }
+}
+
+extension PlatformError {
+    package static func redirectURIMismatch(_ uri: String, _ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_request", number: 50011,
+            message: "The redirect URI '\(uri)' specified in the request does not match the redirect URIs configured "
+                + "for the application '\(client.id)'. Make sure that it is, character by character, one of those.")
+    }
+    package static func unsupportedResponseType(_ type: String) -> Self {
+        Self(
+            error: "unsupported_response_type", number: 700054,
+            message: "response_type '\(type)' is not enabled for the application.")
+    }
+    package static let noReplyAddress = Self(
+        error: "invalid_request", number: 900_971, message: "No reply address provided.")
+    package static func unsupportedParameter(_ name: String) -> Self {
+        Self(
+            error: "invalid_request", number: 901_002, message: "The '\(name)' request parameter is not supported.")
+    }
+    package static func unsupportedValue(_ value: String, of parameter: String) -> Self {
+        Self(
+            error: "invalid_request", number: 90023,
+            message: "'\(value)' is not a supported value of the parameter '\(parameter)'.")
+    }
+    package static let codeChallengeMissing = Self(
+        error: "invalid_request", number: 9002325,
+        message: "Proof Key for Code Exchange is required of this client: send code_challenge with "
+            + "code_challenge_method=S256.")
+    package static let codeChallengeInvalid = Self(
+        error: "invalid_request", number: 501491,
+        message: "Invalid size or character of the Code_Challenge parameter; with S256 it is 43 characters of "
+            + "base64url.")
+    package static let notSignedIn = Self(
+        error: "login_required", number: 50058,
+        message: "A silent sign-in request was sent but no user is signed in. The cookies used to represent the "
+            + "user's session were not sent in the request.")
+    package static let ambiguousAccount = Self(
+        error: "interaction_required", number: 16000,
+        message: "Either multiple user identities are available for the current request or selected account is not "
+            + "supported for the scenario.")
+    package static let consentDeclined = Self(
+        error: "access_denied", number: 65004, message: "User declined to consent to access the app.",
+        suberror: "cancel")
+    package static let secondFactorDeclined = Self(
+        error: "access_denied", number: 500121, message: "Authentication failed during strong authentication request.",
+        suberror: "cancel")
+    package static let adminConsentNeeded = Self(
+        error: "access_denied", number: 90094,
+        message: "The grant requires administrator permission: an administrator of the organization has to consent.")
+    package static let noTenant = Self(
+        error: "invalid_request", number: 50059,
+        message: "No tenant-identifying information found in either the request or implied by any provided "
+            + "credentials.")
+    package static let noTenantForAdminConsent = Self(
+        error: "invalid_request", number: 50059,
+        message: "No tenant-identifying information found in either the request or implied by any provided "
+            + "credentials. Admin consent is asked at one tenant or at 'organizations'.")
+    package static let flowExpired = Self(
+        error: "invalid_request", number: 165000,
+        message: "The sign-in was not completed in time, or its page is from another sign-in. Go back to the "
+            + "application and begin again.")
+}
+
+extension PlatformError {
+    package static let unknownInstance = Self(
+        error: "invalid_instance", number: 50049, message: "Unknown or invalid instance.")
+}
+
+// Errors of a token request
+extension PlatformError {
+    package static func unsupportedGrantType(_ type: String) -> Self {
+        Self(
+            error: "unsupported_grant_type", number: 70003,
+            message: "The app requested an unsupported grant type '\(type)'.")
+    }
+    package static let secretMissing = Self(
+        error: "invalid_client", number: 7000218,
+        message: "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
+        status: .unauthorized)
+    package static let secretNotAllowed = Self(
+        error: "invalid_client", number: 700025,
+        message: "Client is public so neither 'client_assertion' nor 'client_secret' should be presented.",
+        status: .unauthorized)
+    package static func secretWrong(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_client", number: 7000215,
+            message: "Invalid client secret provided. Ensure the secret being sent in the request is the client secret "
+                + "value, not the client secret ID, for a secret added to app '\(client.id)'.",
+            status: .unauthorized)
+    }
+    package static func secretExpired(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_client", number: 7_000_222,
+            message: "The provided client secret keys for app '\(client.id)' are expired.", status: .unauthorized)
+    }
+    package static let scriptExpected = Self(
+        error: "invalid_request", number: 9_002_327,
+        message: "Tokens issued for the 'Single-Page Application' client-type may only be redeemed via cross-origin "
+            + "requests.")
+    package static let scriptNotExpected = Self(
+        error: "invalid_request", number: 9_002_326,
+        message: "Cross-origin token redemption is permitted only for the 'Single-Page Application' client-type.")
+    package static let scriptSessionExpired = Self(
+        error: "invalid_grant", number: 700084,
+        message: "The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited lifetime "
+            + "of 24 hours, which cannot be extended. It is now expired and a new sign in request must be sent by the SPA "
+            + "to the sign in page.")
+    package static let codeExpired = Self(
+        error: "invalid_grant", number: 70008,
+        message: "The provided authorization code or refresh token has expired due to inactivity. Send a new "
+            + "interactive authorization request for this user and resource.", suberror: "bad_token")
+    package static let codeRedeemed = Self(
+        error: "invalid_grant", number: 54005,
+        message: "OAuth2 Authorization code was already redeemed, please retry with a new valid code or use an "
+            + "existing refresh token.")
+    package static let grantOfAnotherClient = Self(
+        error: "invalid_grant", number: 70000, message: "Provided grant was issued to another client id.")
+    package static let codeOfAnotherTenant = Self(
+        error: "invalid_grant", number: 700005,
+        message: "Provided Authorization Code is intended to use against other tenant, thus rejected.")
+    package static func replyAddressMismatch(_ given: String, _ wanted: String) -> Self {
+        Self(
+            error: "invalid_client", number: 500112,
+            message: "The reply address '\(given)' does not match the reply address '\(wanted)' provided when "
+                + "requesting Authorization code.")
+    }
+    package static let codeVerifierMismatch = Self(
+        error: "invalid_grant", number: 501481,
+        message: "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
+    package static func severalResources(_ scope: String) -> Self {
+        Self(
+            error: "invalid_request", number: 28000,
+            message:
+                "The input parameter 'scope' contains more than one resource: \(scope). A token is for one of them.")
+    }
+    package static let noScopeForSeveralResources = Self(
+        error: "invalid_request", number: 28003,
+        message: "The input parameter 'scope' cannot be empty, because the code was requested for more than one "
+            + "resource.")
+    package static let refreshTokenExpired = Self(
+        error: "invalid_grant", number: 700082,
+        message: "The refresh token has expired due to inactivity. Send a new interactive authorization request for "
+            + "this user and resource.", suberror: "bad_token")
+    package static let grantRevoked = Self(
+        error: "invalid_grant", number: 50173,
+        message: "The provided grant has expired due to it being revoked, a fresh auth token is needed. The user might "
+            + "have changed or reset their password.")
+}
+
+/// The demand for a second factor.
+package enum SecondFactor {
+    /// The error's `claims`, in the real platform's form. The value identifies a policy.
+    package static let claimsChallenge: String = {
+        let claims: JSONValue = [
+            "access_token": ["capolids": ["essential": true, "values": ["3d1c9a52-8f0e-4a86-b1c7-9e2f6d405a13"]]]
+        ]
+        return claims.text
+    }()
+}

@@ -1,0 +1,47 @@
+/// The assignment of people and applications to applications.
+extension Directory {
+    /// Returns the values of the app roles that an account has at an application, of its own and as a direct member of
+    /// groups; nil if it is not assigned to the application.
+    package func roles(of account: DemoAccount, at client: DemoClient) -> [String]? {
+        let assigned =
+            [account.roles[client.id.lowercased()]].compactMap(\.self)
+            + groups(of: account, transitive: false).compactMap { $0.roles[client.name] }
+        guard !assigned.isEmpty else { return nil }
+        return assigned.joined().reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+}
+
+extension Registrations {
+    /// Returns whether an application may get a token of its own for the API of another: always, unless that requires
+    /// assignment.
+    package func isAssigned(_ client: DemoClient, to owner: DemoClient) -> Bool {
+        !owner.assignmentRequired || client.applicationRoles.keys.contains { self.owner(of: $0)?.id == owner.id }
+    }
+}
+
+extension Grants {
+    /// Returns the first application that requires an assignment which the account lacks: the client, or one whose API
+    /// it asks for.
+    package func missingAssignment(_ account: DemoAccount, _ client: DemoClient, scopes: [String]) -> DemoClient? {
+        ([client] + self.scopes.resources(scopes).compactMap(registrations.owner)).first {
+            $0.assignmentRequired && directory.roles(of: account, at: $0) == nil
+        }
+    }
+
+    /// Throws if an account lacks an assignment.
+    package func checkAssignment(_ account: DemoAccount, _ client: DemoClient, scopes: [String]) throws(PlatformError) {
+        if let application = missingAssignment(account, client, scopes: scopes) {
+            throw .notAssigned(account, to: application)
+        }
+    }
+}
+
+extension PlatformError {
+    package static func notAssigned(_ account: DemoAccount, to client: DemoClient) -> Self {
+        Self(
+            error: "invalid_grant", number: 50105,
+            message:
+                "The application '\(client.id)' (\(client.name)) is only for those who are assigned to it. The user "
+                + "'\(account.username)' is not, neither directly nor as a direct member of an assigned group.")
+    }
+}

@@ -1,0 +1,165 @@
+import TenantControl
+import TenantDirectory
+import WebFormats
+
+/// The form of one setting on the control page.
+struct ControlElement {
+    let setting: ControlSetting
+    /// The present value; nil for normal.
+    let value: JSONValue?
+    let accounts: [DemoAccount]
+    /// The address for the form, with the parameters of its page.
+    let action: String
+    /// The rule of the page's choice that has the setting alone, if it is a switch; nil if there is none.
+    var rule: Int?
+    /// Whether it makes a rule for one app or person: then the page says how often, and normal is no choice.
+    let isForRule: Bool
+
+    private var key: String { setting.key }
+    private var title: HTML { setting.title }
+    /// Two buttons have the same key.
+    private var effectID: String {
+        setting.effect == ControlSetting.seed.effect ? "\(key)_seed_effect" : "\(key)_effect"
+    }
+
+    /// The elements refer to the sentence that says what the setting changes for people.
+    var html: HTML {
+        """
+        <form method="post" action="\(action)" class="setting \(style)" data-key="\(key)">
+        \(elements)
+        <p class="small" id="\(effectID)">\(HTML(saying: setting.effect))\(timesNote)</p>
+        </form>
+
+        """
+    }
+
+    private var style: HTML {
+        switch setting.form {
+        case .toggle: "switched"
+        case .button: "pressed"
+        default: ""
+        }
+    }
+
+    private var elements: HTML {
+        switch setting.form {
+        case .number:
+            input(
+                "type=\"number\" min=\"0\"\(EffectKey.named(key)?.normal == .null ? required : " required" as HTML)",
+                "\(value?.integer.map(String.init) ?? "")")
+        case .text:
+            input(
+                "type=\"text\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Mail.Read\"\(required)",
+                "\(value?.string ?? "")")
+        case .choice(let choices, let names):
+            select(choices, names, selected: value?.string ?? value?.integer.map(String.init) ?? "")
+        case .account(let verb):
+            select([], accounts.map { ($0.username, $0.displayName) }, selected: "", verb: verb)
+        case .answer(let presets): answer(presets)
+        case .button(let value, let style): button(value, title, style: style)
+        case .toggle: toggle
+        case .nativeFailure: nativeFailure
+        }
+    }
+
+    /// A rule says itself how often.
+    private var timesNote: HTML {
+        guard let note = setting.timesNote, !isForRule else { return "" }
+        return " \(HTML(saying: note))"
+    }
+
+    private var required: HTML { isForRule ? " required" : "" }
+    private var label: HTML { "<label for=\"\(key)\">\(HTML(saying: title))</label>\n" }
+
+    private func input(_ attributes: HTML, _ value: HTML) -> HTML {
+        """
+        \(label)<div class="row"><input id="\(key)" name="\(key)" \(attributes) aria-describedby="\(effectID)" \
+        value="\(value)">\(setButton())</div>
+        """
+    }
+
+    private func select(
+        _ choices: [(String, HTML)], _ names: [(String, String)], selected: String, verb: HTML = "Set"
+    ) -> HTML {
+        """
+        \(label)<div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(effectID)">\
+        \(options(choices, names, selected))</select>\(setButton(verb: verb))</div>
+        """
+    }
+
+    private func answer(_ presets: [ControlForm.Preset]) -> HTML {
+        let choices: [(String, HTML)] = [("", "Normal")] + presets.map { ($0.name, $0.title) }
+        let times: HTML =
+            isForRule
+            ? ""
+            : """
+            <label class="count">\(HTML(saying: "Times"))<span class="hidden">: \(HTML(saying: title))</span>\
+            <input class="times" name="times" type="number" min="1" value="\(setting.timesNote == nil ? "1" : "")"></label>
+            """
+        let now: HTML =
+            value?["status"]?.integer.map { status in
+                let left = value?["times"]?.integer ?? 0
+                return
+                    "<p class=\"small\">\(HTML(saying: "Now: status %@, %@ more times.", "\(status)", "\(left)"))</p>"
+            } ?? ""
+        return """
+            \(label)<div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(effectID)">\
+            \(options(choices, [], ""))</select>\(times)\(setButton())</div>
+            \(now)
+            """
+    }
+
+    /// A switch says what it is, and pressing it sends the other state; a rule's ends the rule.
+    private var toggle: HTML {
+        let isOn = rule != nil || value?.bool == true
+        let (name, next) = rule.map { ("remove", "\($0)") } ?? (key, isOn ? "false" : "true")
+        return """
+            <span class="title" id="\(key)_title">\(HTML(saying: title))</span>
+            <div class="row"><button class="switch" id="\(key)" role="switch" aria-checked="\(isOn ? "true" : "false")" \
+            name="\(name)" value="\(next)" aria-labelledby="\(key)_title" aria-describedby="\(effectID)"></button></div>
+            """
+    }
+
+    private var nativeFailure: HTML {
+        let now = "\(value?["endpoint"]?.string ?? "") \(value?["error"]?.string ?? "")"
+        let endpoints = Controls.NativeEndpoint.allCases.map { endpoint -> HTML in
+            let errors = endpoint.errors.map { ("\(endpoint.rawValue) \($0)", "\($0)" as HTML) }
+            return "<optgroup label=\"\(endpoint.rawValue)\">\(Self.options(errors, now))</optgroup>"
+        }
+        let normal = isForRule ? [] : Self.options([("", HTML(saying: "None"))], now)
+        let suberrors = Controls.NativeFailure.suberrors.map { ($0, "\($0)" as HTML) }
+        return """
+            \(label)<div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(effectID)"\(required)>\
+            \(normal)\(endpoints)</select>\
+            <select name="suberror" aria-label="\(HTML(saying: "Suberror"))">\
+            \(Self.options([("", HTML(saying: "No suberror"))] + suberrors, value?["suberror"]?.string ?? ""))</select>\
+            <input name="code" type="number" min="0" max="9999999" aria-label="\(HTML(saying: "Error number"))" \
+            placeholder="AADSTS" value="\(value?["code"]?.integer.map(String.init) ?? "")">\(setButton())</div>
+            """
+    }
+
+    private func button(_ value: String, _ title: HTML, style: String = "") -> HTML {
+        """
+        <button class="wide \(style)" name="\(key)" value="\(value)" aria-describedby="\(effectID)">\
+        \(HTML(saying: title))</button>
+        """
+    }
+
+    private func setButton(verb: HTML = "Set") -> HTML {
+        "<button>\(HTML(saying: verb))<span class=\"hidden\">: \(HTML(saying: title))</span></button>"
+    }
+
+    private func options(_ choices: [(String, HTML)], _ names: [(String, String)], _ selected: String) -> [HTML] {
+        let choices = isForRule ? choices.filter { !$0.0.isEmpty } : choices
+        return ControlElement.options(
+            choices.map { ($0, HTML(saying: $1)) } + names.map { ($0, "\($1)" as HTML) }, selected)
+    }
+
+    static func options(_ options: [(String, HTML)], _ selected: String) -> [HTML] {
+        options.map { value, title in
+            value == selected
+                ? "<option value=\"\(value)\" selected>\(title)</option>"
+                : "<option value=\"\(value)\">\(title)</option>"
+        }
+    }
+}

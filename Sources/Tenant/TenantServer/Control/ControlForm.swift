@@ -1,0 +1,148 @@
+import HTTPWire
+import TenantControl
+import WebFormats
+
+/// The control page's forms. Each sends one key of the JSON interface with a text as its value.
+enum ControlForm {
+    /// A response that can be selected by name.
+    struct Preset: Sendable {
+        var name: String
+        var title: HTML
+        var answer: JSONValue
+    }
+
+    static let tokenPresets = [
+        Preset(
+            name: "unavailable", title: "503 unavailable",
+            answer: [
+                "status": 503,
+                "body": ["error": "temporarily_unavailable", "error_description": "AADSTS90033: A transient error."],
+            ]),
+        Preset(
+            name: "throttled", title: "429, retry after 5 s",
+            answer: [
+                "status": 429, "headers": ["Retry-After": "5"],
+                "body": ["error": "temporarily_unavailable", "error_description": "AADSTS90055: Too many requests."],
+            ]),
+        Preset(
+            name: "invalid_client", title: "401 invalid_client: the secret is wrong",
+            answer: [
+                "status": 401,
+                "body": [
+                    "error": "invalid_client", "error_codes": [7_000_215],
+                    "error_description": "AADSTS7000215: Invalid client secret provided.",
+                ],
+            ]),
+        Preset(
+            name: "invalid_grant", title: "400 invalid_grant: revoked",
+            answer: [
+                "status": 400,
+                "body": [
+                    "error": "invalid_grant", "error_codes": [50173],
+                    "error_description": "AADSTS50173: The provided grant has expired due to it being revoked.",
+                ],
+            ]),
+        Preset(
+            name: "garbage", title: "200 with content that is not JSON",
+            answer: ["status": 200, "body": "<p>A proxy was here.</p>"]),
+    ]
+
+    static let graphPresets = [
+        Preset(
+            name: "unavailable", title: "503, retry after 3 s",
+            answer: [
+                "status": 503, "headers": ["Retry-After": "3"],
+                "body": ["error": ["code": "serviceNotAvailable", "message": "The service is unavailable."]],
+            ]),
+        Preset(
+            name: "throttled", title: "429, retry after 5 s",
+            answer: [
+                "status": 429, "headers": ["Retry-After": "5"],
+                "body": ["error": ["code": "TooManyRequests", "message": "Too many requests."]],
+            ]),
+        Preset(
+            name: "unauthorized", title: "401 InvalidAuthenticationToken",
+            answer: [
+                "status": 401, "headers": ["WWW-Authenticate": "Bearer realm=\"\""],
+                "body": ["error": ["code": "InvalidAuthenticationToken", "message": "The token is not accepted."]],
+            ]),
+        Preset(
+            name: "forbidden", title: "403 Authorization_RequestDenied",
+            answer: [
+                "status": 403,
+                "body": ["error": ["code": "Authorization_RequestDenied", "message": "Insufficient privileges."]],
+            ]),
+    ]
+
+    /// Returns the form's fields as members of the JSON interface; nil if the form cannot be parsed.
+    static func members(_ body: [UInt8]) -> [String: JSONValue]? {
+        guard let fields = try? FormFields(body: body), !fields.fields.isEmpty else { return nil }
+        var members: [String: JSONValue] = [:]
+        for field in fields.fields where !["times", "suberror", "code"].contains(field.name) {
+            members[field.name] = value(field, fields)
+        }
+        if let key = fields["undo"].flatMap(EffectKey.named) { members = [key.name: key.normal] }
+        return members
+    }
+
+    /// Whether the form returns a setting to normal for everyone, whatever the page's choice is.
+    static func undoes(_ body: [UInt8]) -> Bool { (try? FormFields(body: body))?["undo"] != nil }
+
+    /// Returns a rule with the effects among the members; the other members if there are none.
+    static func rule(_ members: [String: JSONValue], _ rule: [String: JSONValue]) -> [String: JSONValue] {
+        var rule = rule
+        for (key, value) in members where EffectKey.named(key) != nil {
+            // The rule has the times.
+            if case .object(var answer) = value {
+                answer["times"] = nil
+                rule[key] = .object(answer)
+            } else {
+                rule[key] = value
+            }
+        }
+        return rule.keys.contains { EffectKey.named($0) != nil } ? ["rules": [.object(rule)]] : members
+    }
+
+    private static func value(_ field: FormFields.Field, _ fields: FormFields) -> JSONValue {
+        if field.value.isEmpty { return .null }
+        let presets: [Preset]
+        switch field.name {
+        case "token_error": presets = tokenPresets
+        case "graph_error": presets = graphPresets
+        case "native_failure":
+            let words = field.value.split(separator: " ").map(String.init)
+            return [
+                "endpoint": JSONValue(words.first), "error": JSONValue(words.dropFirst().first),
+                "suberror": JSONValue(fields.text("suberror")),
+                "code": fields.text("code").map { code in Int(code).map(JSONValue.integer) ?? .string(code) } ?? .null,
+            ]
+        default:
+            switch field.value {
+            case "true": return true
+            case "false": return false
+            default: return Int(field.value).map(JSONValue.integer) ?? .string(field.value)
+            }
+        }
+        guard let preset = presets.first(where: { $0.name == field.value }),
+            case .object(var answer) = preset.answer
+        else { return .string(field.value) }
+        answer["times"] = fields["times"].flatMap { Int($0) }.map(JSONValue.integer)
+        return .object(answer)
+    }
+
+    /// Returns the sentence that confirms a change; nil for an unknown key.
+    static func notice(_ key: String) -> HTML? {
+        switch key {
+        case "reset": "Everything works normally again."
+        case "rotate_key": "From now on, tokens are signed with new keys."
+        case "access_token_seconds", "refresh_token_seconds": "Tokens issued from now on have this lifetime."
+        case "revoke": "The account’s refresh tokens and sessions no longer work."
+        case "require_consent": "The account is asked for consent again."
+        case "rules": "The rule holds from now on."
+        case "remove": "The rule has ended."
+        case "require_mfa": "The next silent request for the account requires a second factor."
+        case let key where ControlChange.keys.contains(key): "The setting has changed."
+        default: nil
+        }
+    }
+}

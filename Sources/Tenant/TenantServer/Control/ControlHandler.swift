@@ -1,0 +1,202 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Logging
+import TenantControl
+import TenantDirectory
+import TenantSignIn
+import WebFormats
+
+/// `/control`: failures on demand, as JSON for tests and as a page for people.
+struct ControlHandler: Sendable {
+    let registrations: Registrations
+    let registry: RunTimeRegistry?
+    let state: TenantState
+    let people: People
+    let grants: Grants
+    let controls: Controls
+    let clock: TenantClock
+    let addresses: Addresses
+    let logger: Logger
+    let layout: PageLayout
+    let forgetDevices: @Sendable () -> Void
+    /// Makes clients open new connections. Many clients silently repeat a request if a connection that they used before
+    /// is closed, so only on a new connection do they notice a missing response.
+    let closeIdleConnections: @Sendable () async -> Void
+    let clients: ClientsHandler
+    let rooms: RoomsBeside
+
+    init(
+        _ platform: Platform, layout: PageLayout, clients: ClientsHandler, rooms: RoomsBeside,
+        forgetDevices: @escaping @Sendable () -> Void,
+        closeIdleConnections: @escaping @Sendable () async -> Void
+    ) {
+        registrations = platform.registrations
+        registry = platform.registry
+        state = platform.state
+        people = platform.people
+        grants = platform.grants
+        controls = platform.controls
+        clock = platform.clock
+        addresses = platform.addresses
+        logger = platform.logger
+        self.layout = layout
+        self.forgetDevices = forgetDevices
+        self.closeIdleConnections = closeIdleConnections
+        self.clients = clients
+        self.rooms = rooms
+    }
+
+    /// `GET /control`: the settings as JSON, or the page with them and the applications' requests.
+    ///
+    /// To the page's script, `after` is the number of requests that it shows: it gets 204 as long as there are no others.
+    func show(_ request: Request) -> Response {
+        guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, controlState()) }
+        let query = request.head.query.flatMap { try? FormFields(query: $0) }
+        if query?["after"] == "\(clients.journal.now.count)" { return .noStore(.noContent) }
+        let refusal = query?["refused"].flatMap { state.sealer.open($0, for: .notice, as: String.self) }
+        let language = layout.languages.language(
+            uiLocales: query?["ui_locales"], acceptLanguage: request.head[.acceptLanguage])
+        return DemoLanguage.$current.withValue(language) {
+            let done = query?["done"].flatMap { notice(after: $0) }
+            return layout.page(
+                controlPage(
+                    notice: refusal.map { "<p class=\"notice\" lang=\"en\">\($0)</p>" }
+                        ?? done.map { "<p class=\"notice calm\">\($0)</p>" },
+                    ControlQuery(request, language: language)))
+        }
+    }
+
+    /// Confirms a change. A reset does not reach an app's memory.
+    private func notice(after key: String) -> HTML? {
+        guard let notice = ControlForm.notice(key).map({ HTML(saying: $0) }) else { return nil }
+        guard key == "reset", let end = clients.journal.now.memoryEnd(after: clock.now()) else { return notice }
+        return
+            "\(notice) \(HTML(saying: "An app with MSAL still answers a failed request from memory until %@.", end.clock))"
+    }
+
+    /// `POST /control`: JSON, or a form of the page.
+    func change(_ request: Request) async -> Response {
+        // A body that begins like an object is JSON, whatever content type curl has sent.
+        let isJSON =
+            request.head[.contentType]?.contains("json") == true
+            || request.body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
+        let query = ControlQuery(
+            request,
+            language: layout.languages.language(
+                uiLocales: request.head.query.flatMap { try? FormFields(query: $0) }?["ui_locales"],
+                acceptLanguage: request.head[.acceptLanguage]))
+        do throws(ControlChange.Problem) {
+            var members = isJSON ? JSONValue(parsing: request.body)?.object : ControlForm.members(request.body)
+            if !isJSON, query.isForSome, !ControlForm.undoes(request.body) {
+                members = members.map { ControlForm.rule($0, query.rule) }
+            }
+            guard let members else {
+                throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
+            }
+            let known = ControlChange.Known(accounts: people.accounts, clients: registrations.all)
+            for change in try ControlChange.parse(members, known, isForm: !isJSON) { await apply(change) }
+            return isJSON ? .json(.ok, controlState()) : .redirect(to: query.address(done: members.keys.first))
+        } catch {
+            if isJSON {
+                return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])
+            }
+            let refusal = try? state.sealer.seal(error.message, for: .notice)
+            return .redirect(to: query.address(refused: refusal))
+        }
+    }
+
+    private func controlPage(notice: HTML?, _ kept: ControlQuery) -> ControlPage {
+        let homeURL = registrations.homeURL
+        return ControlPage(
+            bar: rooms.bar(kept.returnTo), state: controlState(), active: controls.rules, accounts: people.accounts,
+            clients: registrations.all,
+            requests: clients.section, notice: notice,
+            address: "\(addresses.baseURL)/control",
+            backURL: homeURL.map { home in kept.returnTo.flatMap { Self.page($0, of: home) } ?? home },
+            tryURL: homeURL.map { $0 + "ios" }, kept: kept)
+    }
+
+    /// Returns the path as an address of the application that starts at `home`; nil if it is not one of its pages.
+    static func page(_ path: String, of home: String) -> String? {
+        guard path.hasPrefix("/"), let url = URL(string: path, relativeTo: URL(string: home))?.absoluteString,
+            url.hasPrefix(home)
+        else { return nil }
+        return url
+    }
+
+    private func apply(_ change: ControlChange) async {
+        switch change {
+        case .rule(let rule, let hasEffect):
+            controls.begin(rule, hasEffect: hasEffect, now: clock.now())
+            if rule.effects.closedConnection != nil || rule.effects.outage != nil { await closeIdleConnections() }
+        case .endRules(let id): controls.end(id)
+        case .sessionFailure(let failure, let session):
+            controls.setSessionFailure(failure, of: session, now: clock.now())
+        case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
+        case .requireConsent(let account): grants.forgetConsents(of: account)
+        case .requireSecondFactor(let account): grants.demandSecondFactor(of: account)
+        case .rotateKey:
+            do {
+                // Creating RSA keys takes too long for the event loop.
+                try await Task.detached { [state] in try state.rotateKeys() }.value
+            } catch {
+                logger.error("The demo tenant could not make a new key; the old one stays.", error: error)
+            }
+        case .reset(let toSeed):
+            controls.reset()
+            if toSeed {
+                forgetDevices()
+                state.begin(withSealingKey: clock.randomBytes(32))
+                registry?.forget()
+                return
+            }
+            state.change { record in
+                record.secondFactorDemands = [:]
+                record.adminConsents = [:]
+                record.displayNames = nil
+                record.signUps = nil
+                record.passwords = nil
+                record.contacts = nil
+            }
+        }
+    }
+
+    /// Returns the settings, under the keys that change them, the rules and the counts.
+    func controlState() -> JSONValue {
+        let (rules, counts) = (controls.rules, controls.counts)
+        var state: [String: JSONValue] = [
+            "require_mfa": .array(self.state.read { $0.secondFactorDemands.keys.sorted() }.map(JSONValue.string)),
+            "rules": .array(rules.filter { $0.key == nil }.map(\.json)),
+            "counts": .object(
+                Dictionary(
+                    uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })
+            ),
+        ]
+        for key in EffectKey.all {
+            let rule = rules.first { $0.key == key.name }
+            state[key.name] = rule.flatMap { key.json($0.effects) } ?? key.normal
+            if case .object(var members) = state[key.name], let times = rule?.times {
+                members["times"] = .integer(times)
+                state[key.name] = .object(members)
+            }
+        }
+        return .object(state)
+    }
+}
+
+extension Rule {
+    /// The rule as the JSON interface takes it, with its ID.
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "id": .integer(id), "times": times.map(JSONValue.integer) ?? .null,
+            "when": .object(
+                [
+                    "client": JSONValue(when.clientID), "user": JSONValue(when.username),
+                ].filter { $0.value != .null }),
+        ]
+        for key in EffectKey.all { members[key.name] = key.json(effects) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,194 @@
+import TenantControl
+import TenantDirectory
+import TenantGraph
+import TenantSignIn
+import WebFormats
+
+/// The page for people: the failures, the rules in force, and below them the applications' requests.
+struct ControlPage: Page {
+    let bar: HTML?
+    /// The state as the JSON interface returns it.
+    let state: JSONValue
+    /// The rules in force, with those of the top level.
+    let active: [Rule]
+    let accounts: [DemoAccount]
+    let clients: [DemoClient]
+    let requests: ClientsSection
+    let notice: HTML?
+    /// The control page's address, for the example.
+    let address: String
+    /// The application's page that linked here, or else its start page.
+    let backURL: String?
+    /// The page on which the failures can be seen; nil if there is none.
+    let tryURL: String?
+    /// The parameters that the page keeps.
+    let kept: ControlQuery
+
+    var title: HTML { "Failures on demand" }
+    var layout: String { "wide-layout" }
+
+    var head: HTML {
+        "<script src=\"/assets/control.js\" defer></script>\n<script src=\"/assets/clients.js\" defer></script>\n"
+    }
+
+    var footLink: HTML { "" }
+    private let lead: HTML =
+        "Make this identity platform and its Graph fail on purpose, and see what the application does. "
+        + "Settings stay until you reset them or the process ends."
+
+    var content: HTML {
+        """
+        \(backURL.map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" as HTML } ?? "")
+        <h1>\(HTML(saying: title))</h1>
+        <p class="lead">\(HTML(saying: lead))</p>
+        <div id="notice" role="status">\(notice ?? "")</div>
+        <div class="columns">
+        <div class="side">
+        <section class="panel" id="now">
+        <h2 tabindex="-1">\(HTML(saying: "Active now"))</h2>
+        \(activeRules)
+        </section>
+        \(condition)
+        <p class="small"><a href="#requests">\(HTML(saying: "Your apps’ requests"))</a></p>
+        </div>
+        <div>
+        <div class="search scripted"><label for="search">\(HTML(saying: "Search the failures"))</label>
+        <input type="search" id="search" autocomplete="off" aria-describedby="shown">
+        <p class="small" id="shown" role="status" data-text="\(HTML(saying: "Shown: %@ of %@", "%1", "%2"))"></p></div>
+        <div id="failures" data-for="\(kept.client ?? "") \(kept.user ?? "")">
+        \(ControlGroup.all.map(group))
+        </div>
+        </div>
+        </div>
+        \(requests.content)
+        <div class="panels" id="rest">
+        \(script)
+        </div>
+        """
+    }
+
+    private func group(_ group: ControlGroup) -> HTML {
+        let link: HTML =
+            (group.isInTutorials ? tryURL : nil).map { " <a href=\"\($0)\">\(HTML(saying: "Try it in iOS"))</a>" } ?? ""
+        let settings = group.settings.filter { !kept.isForSome || $0.isForRules }
+        guard !settings.isEmpty else { return "" }
+        return panel(
+            group.title, style: "group",
+            ["<p class=\"small\">\(HTML(saying: group.lead))\(link)</p>\n"] + settings.map(element)
+                + (group.settings.contains { $0.key == "token_error" }
+                    ? ["<p class=\"small\">\(HTML(saying: ControlGroup.memory))</p>"] : []))
+    }
+
+    private func element(_ setting: ControlSetting) -> HTML {
+        // A rule begins from what is normal.
+        let value = kept.isForSome ? EffectKey.named(setting.key)?.normal : state[setting.key]
+        return ControlElement(
+            setting: setting, value: value, accounts: accounts, action: kept.address(),
+            rule: kept.isForSome ? ownRule(setting.key) : nil, isForRule: kept.isForSome
+        ).html
+    }
+
+    /// The rule of the present choice that has this effect and no other.
+    private func ownRule(_ key: String) -> Int? {
+        active.first { rule in
+            rule.key == nil && rule.when.clientID == kept.client?.lowercased()
+                && rule.when.username == kept.user?.lowercased()
+                && EffectKey.all.filter { $0.json(rule.effects) != nil }.map(\.name) == [key]
+                && EffectKey.named(key)?.json(rule.effects) == true
+        }?.id
+    }
+
+    private var demands: HTML {
+        let names = (state["require_mfa"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+        return names.isEmpty
+            ? "" : "<p class=\"small\">\(HTML(saying: "Second factor required of: %@.", "\(names)"))</p>"
+    }
+
+    // MARK: Rules
+
+    private var condition: HTML {
+        let clients = [("", HTML(saying: "Every app"))] + clients.map { ($0.id, "\($0.name)" as HTML) }
+        let people = [("", HTML(saying: "Everyone"))] + accounts.map { ($0.username, "\($0.displayName)" as HTML) }
+        func select(_ name: String, _ title: HTML, _ options: [(String, HTML)], _ selected: String?) -> HTML {
+            """
+            <label for="when_\(name)">\(HTML(saying: title))</label>
+            <div class="row"><select id="when_\(name)" name="\(name)">\
+            \(ControlElement.options(options, selected ?? ""))</select></div>
+
+            """
+        }
+        let effect: HTML =
+            kept.isForSome
+            ? "<p><strong>\(HTML(saying: "What you set now becomes a rule for this choice alone."))</strong></p>\n" : ""
+        return panel(
+            "For one app or person",
+            [
+                """
+                <p class="small">\(HTML(saying: "Choose an app or a person. What you set after that is a rule for them alone."))</p>
+                <form method="get" action="/control" id="choice">
+                \(kept.hiddenFields)\(select("client", "App", clients, kept.client))\
+                \(select("user", "Person", people, kept.user))\
+                <label for="when_times">\(HTML(saying: "Number of requests"))</label>
+                <div class="row"><input id="when_times" name="times" type="number" min="1" value="\(kept.times ?? "")" \
+                aria-describedby="when_effect"><button>\(HTML(saying: "Choose"))</button></div>
+                <p class="small" id="when_effect">\(HTML(saying: "Without a number, the rule stays until you end it. Requests that name no app or person, such as those for keys, follow no such rule."))</p>
+                \(effect)</form>
+                """
+            ])
+    }
+
+    /// All that differs from normal, the newest first, with the way back.
+    private var activeRules: HTML {
+        let rules = active.reversed().map(line)
+        let list: HTML =
+            rules.isEmpty && demands.text.isEmpty
+            ? "<p>\(HTML(saying: "Everything works normally."))</p>" : "<ul class=\"rules\">\n\(rules)</ul>\n\(demands)"
+        return "\(list)\(element(.reset))\(element(.seed))"
+    }
+
+    private func line(_ rule: Rule) -> HTML {
+        let json = rule.json
+        let client = rule.when.clientID.flatMap { id in clients.first { $0.id.lowercased() == id } }
+        let user = rule.when.username.flatMap { name in accounts.first { $0.username == name } }
+        let effects = EffectKey.all.compactMap { key -> HTML? in
+            guard let value = json[key.name] else { return nil }
+            let title = ControlGroup.setting(key.name).map { HTML(saying: $0.title) } ?? "<code>\(key.name)</code>"
+            return value == true
+                ? "\(title)<br>"
+                : "\(title): <code>\(value["status"]?.text ?? value["error"]?.string ?? value.string ?? value.text)</code><br>"
+        }
+        let meanings = EffectKey.all.compactMap { key in
+            json[key.name].flatMap { _ in ControlGroup.setting(key.name).map { HTML(saying: $0.effect) } }
+        }
+        let who: HTML =
+            "\(client.map { "\($0.name)" } ?? HTML(saying: "Every app")), \(user.map { "\($0.displayName)" } ?? HTML(saying: "Everyone"))"
+        let left: HTML = rule.times.map { "\(HTML(saying: "Requests left: %@.", "\($0)"))<br>" } ?? ""
+        let (name, value) = rule.key.map { ("undo", $0) } ?? ("remove", "\(rule.id)")
+        let id = "rule_\(rule.id)"
+        return """
+            <li><form method="post" action="\(kept.address())"><p id="\(id)"><strong>\(who)</strong><br>\
+            \(effects)\(left)<span class="small">\(meanings.map { "\($0) " as HTML })</span></p>
+            <button name="\(name)" value="\(value)" aria-describedby="\(id)">\(HTML(saying: "Undo"))</button></form></li>
+
+            """
+    }
+
+    // MARK: The rest
+
+    private var script: HTML {
+        panel(
+            "From a script",
+            [
+                """
+                <p>\(HTML(saying: "The same as JSON: <code>GET</code> and <code>POST /control</code>."))</p>
+                <pre tabindex="0" aria-label="\(HTML(saying: "Example command"))"><code>curl -d '{"rules":[{"when":{"user":"adele@contoso.example"},"times":2,\
+                "token_error":{"status":503}}]}' \
+                \(address)</code></pre>
+                """
+            ])
+    }
+
+    private func panel(_ title: HTML, style: HTML = "", _ elements: [HTML]) -> HTML {
+        "<section class=\"panel \(style)\">\n<h2>\(HTML(saying: title))</h2>\n\(elements)\n</section>"
+    }
+}

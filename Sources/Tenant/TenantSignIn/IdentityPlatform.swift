@@ -1,0 +1,54 @@
+package import HTTPServer
+import Logging
+import Synchronization
+package import TenantControl
+import TenantDirectory
+
+/// The endpoints of an identity platform: metadata and keys, sign-in and sign-out, tokens.
+package final class IdentityPlatform: Sendable {
+    let directory: Directory
+    let registrations: Registrations
+    let scopes: Scopes
+    let state: TenantState
+    let people: People
+    let grants: Grants
+    let controls: Controls
+    let clock: TenantClock
+    let addresses: Addresses
+    let logger: Logger
+    let layout: PageLayout
+    /// The devices whose people sign in in a browser.
+    let devices = Mutex(DeviceSignIns())
+    /// The flows of apps that sign people in without a browser, and the codes that they send.
+    let nativeFlows = Mutex(NativeFlows())
+    package let outbox = Outbox()
+    private let opensOutbox: @Sendable (PeerAddress) -> Bool
+    let wrongGuesses = Mutex(WrongGuesses())
+
+    /// - Parameter opensOutbox: Whether someone at an address can open `/outbox`.
+    package init(
+        _ platform: Platform, layout: PageLayout, opensOutbox: @escaping @Sendable (PeerAddress) -> Bool = { _ in true }
+    ) {
+        self.opensOutbox = opensOutbox
+        directory = platform.directory
+        registrations = platform.registrations
+        scopes = platform.scopes
+        state = platform.state
+        people = platform.people
+        grants = platform.grants
+        controls = platform.controls
+        clock = platform.clock
+        addresses = platform.addresses
+        logger = platform.logger
+        self.layout = layout
+    }
+
+    /// Whether devices can sign in by a code. Not at a kiosk: no application would sign the person out of its browser.
+    package var offersDeviceSignIn: Bool { layout.kioskURL == nil }
+
+    /// Whether a page says that the code is in the outbox. The visitors of a kiosk are not led there.
+    func leadsToOutbox(_ peer: PeerAddress) -> Bool { layout.kioskURL == nil && opensOutbox(peer) }
+
+    /// Forgets the devices whose people have not finished.
+    package func forgetDevices() { devices.withLock { $0 = DeviceSignIns() } }
+}

@@ -1,0 +1,144 @@
+package import HTTPTypes
+package import HTTPWire
+package import Languages
+import TenantControl
+package import TenantDirectory
+package import WebFormats
+
+/// One page of the tenant.
+package protocol Page {
+    var title: HTML { get }
+    var status: HTTPResponse.Status { get }
+    /// The bar with the rooms; nil on the pages of a sign-in.
+    var bar: HTML? { get }
+    /// The content of `main`.
+    var content: HTML { get }
+    /// Additional content for the head of the document.
+    var head: HTML { get }
+    /// The class of `body`, which sets the layout.
+    var layout: String { get }
+    /// The link at the foot of the page.
+    var footLink: HTML { get }
+}
+
+extension Page {
+    package var status: HTTPResponse.Status { .ok }
+    package var bar: HTML? { nil }
+    package var head: HTML { "" }
+    package var layout: String { "card-layout" }
+    package var footLink: HTML {
+        "<a href=\"/control?ui_locales=\(DemoLanguage.tag)\">\(HTML(saying: "Failures on demand"))</a>"
+    }
+}
+
+/// The layout of all pages.
+package struct PageLayout: Sendable {
+    package let languages: Languages
+    /// The start page of a kiosk, at whose distance the pages are read; nil if the tenant is not at one.
+    let kioskURL: String?
+
+    /// - Parameter publicFolder: The folder with the texts, in `languages/demo`.
+    package init(publicFolder: String, kioskURL: String?) throws(DemoTenantError) {
+        do {
+            languages = try Languages(folder: publicFolder + "/languages/demo", cookieName: "")
+            try languages.requireSameSentences()
+        } catch {
+            throw .texts("\(error)")
+        }
+        self.kioskURL = kioskURL
+    }
+
+    /// Returns the link at the foot; the visitors of a kiosk are not led to the failures.
+    private func footLink(_ page: any Page) -> HTML {
+        kioskURL == nil ? page.footLink : ""
+    }
+
+    private var brand: HTML {
+        "<p class=\"brand\"><img src=\"/assets/demo-tenant.svg\" alt=\"\" width=\"24\" height=\"24\"> \(HTML(saying: "Demo tenant"))</p>"
+    }
+
+    /// Renders a page that says how soon to try again, and closes the connection: a new one costs those who guess more.
+    func page(_ page: any Page, retryAfter seconds: Int) -> Response {
+        var response = self.page(page)
+        response.headerFields[.retryAfter] = String(seconds)
+        response.endsConnection = true
+        return response
+    }
+
+    /// Renders a page.
+    ///
+    /// - Parameter target: The redirect URI at which the page's form ends; nil if it ends here.
+    package func page(_ page: any Page, leavingTo target: String? = nil) -> Response {
+        let document: HTML = """
+            <!DOCTYPE html>
+            <html lang="\(DemoLanguage.tag)"\(kioskURL != nil ? " class=\"kiosk\"" as HTML : "")>
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(HTML(saying: page.title)) \u{2013} \(HTML(saying: "Demo tenant"))</title>
+            <link rel="stylesheet" href="/assets/demo-tenant.css">
+            <link rel="icon" href="/assets/demo-tenant.svg" type="image/svg+xml">
+            <script src="/assets/restored.js" defer></script>
+            \(page.head)</head>
+            <body class="\(page.layout)">
+            \(page.bar ?? "")
+            <main>
+            \(page.bar == nil ? brand : "")
+            \(page.content)
+            </main>
+            <footer>
+            <p>\(HTML(
+                saying: "A stand-in for an identity platform, on this computer only. No real account is involved."
+            )) \(footLink(page))</p>
+            </footer>
+            </body>
+            </html>
+
+            """
+        var response = Response.noStore(page.status, "text/html; charset=utf-8", Array(document.text.utf8))
+        if target != nil { response.headerFields[.contentSecurityPolicy] = PagePolicy.text(leavingTo: target) }
+        return response
+    }
+}
+
+/// The common parts of a sign-in page's forms: the address, which keeps the language, and the hidden field with the
+/// state of the sign-in.
+struct SignInForm {
+    let action: String
+    let flow: String
+
+    /// The address of the page that has this form.
+    var address: String { action.appending(query: [("flow", flow), ("ui_locales", DemoLanguage.tag)]) }
+
+    /// Returns a form that contains these elements.
+    func callAsFunction(_ elements: HTML, style: String = "") -> HTML {
+        """
+        <form method="post" action="\(action)?ui_locales=\(DemoLanguage.tag)" class="\(style)">
+        <input type="hidden" name="flow" value="\(flow)">
+        \(elements)
+        </form>
+        """
+    }
+}
+
+extension DemoAccount {
+    private var initials: String { "\(givenName.prefix(1))\(surname.prefix(1))" }
+
+    /// Returns a button that chooses the account.
+    func button(isSignedIn: Bool = false) -> HTML {
+        """
+        <li><button class="account" name="username" value="\(username)">\
+        <span class="avatar" aria-hidden="true">\(initials)</span>\
+        <span class="who"><span class="name">\(displayName)</span><span class="username">\(username)</span>\
+        <span class="hint">\(HTML(saying: hint))</span></span>\
+        \(isSignedIn ? "<span class=\"badge\">\(HTML(saying: "Signed in"))</span>" as HTML : "")</button></li>
+
+        """
+    }
+
+    /// Returns the account that a page is about.
+    var chip: HTML {
+        "<p class=\"chip\"><span class=\"avatar\" aria-hidden=\"true\">\(initials)</span> <span>\(username)</span></p>"
+    }
+}

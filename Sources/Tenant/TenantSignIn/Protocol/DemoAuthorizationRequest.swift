@@ -1,0 +1,212 @@
+import Cryptography
+import Foundation
+import HTTPTypes
+import TenantControl
+import TenantDirectory
+import WebFormats
+
+/// The address and the form of the response to an authorization request. They are checked before the rest of the
+/// request, because after that mistakes are reported to the application.
+struct AnswerTarget: Sendable, Hashable, Codable {
+    enum ResponseMode: String, Codable, Sendable {
+        case query, fragment
+        case formPost = "form_post"
+    }
+
+    var redirectURI: String
+    var responseMode: ResponseMode
+    /// The state, which is returned unchanged.
+    var state: String?
+}
+
+/// A validated request to sign a person in (`/authorize`, or `/devicecode` for a device), or to let an administrator
+/// consent (`/adminconsent`).
+struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
+    enum Purpose: String, Codable, Sendable { case code, adminConsent, device, social }
+
+    enum Prompt: String, Codable, Sendable {
+        case none, login, consent, create
+        case selectAccount = "select_account"
+    }
+
+    var purpose: Purpose
+    var segment: TenantSegment
+    var clientID: String
+    var target: AnswerTarget
+    var scopes: [String]
+    /// The parameter `scope` as it came.
+    var askedScope: String?
+    var nonce: String?
+    /// Whether the answer has an ID token. A request of an older version says nothing.
+    var wantsIDToken: Bool?
+    /// Whether the answer has no code.
+    var wantsNoCode: Bool?
+    /// The code challenge in the form of S256, whatever the method was; nil if none was sent.
+    var codeChallenge: String?
+    var prompt: Prompt?
+    /// The maximum age of the authentication, in seconds (OpenID Connect Core section 3.1.2.1).
+    var maxAge: Int?
+    var loginHint: String?
+    var domainHint: String?
+    var claims = RequestedClaims.none
+    var wantsClientInfo = false
+    /// The failure that this sign-in is to end with; nil for none.
+    var replay: Replay?
+    /// The device that the sign-in is for.
+    var device: DeviceLogin?
+    /// The customer's sign-in, encrypted, that goes on after one at the social provider.
+    var customerFlow: String?
+}
+
+/// A request that is refused. The error is shown as a page, or sent to the application once its address has been
+/// checked.
+struct AuthorizationFailure: Error {
+    var error: PlatformError
+    var target: AnswerTarget?
+}
+
+extension DemoAuthorizationRequest {
+    /// Checks the client and the address of the response first; their errors are never redirected.
+    private static func client(
+        _ fields: FormFields, at segment: TenantSegment, of platform: IdentityPlatform
+    ) throws(PlatformError) -> (DemoClient, redirectURI: String) {
+        guard let id = fields.text("client_id") else { throw .missingParameter("client_id") }
+        let client = try platform.registrations.client(id: id, at: segment)
+        // Without one, the only one that is registered is meant (authz-err-10).
+        let registered = client.redirectURIs.count == 1 ? client.redirectURIs.first : nil
+        guard let redirectURI = fields.text("redirect_uri") ?? registered else { throw .noReplyAddress }
+        guard client.redirectClass(of: redirectURI) != nil else { throw .redirectURIMismatch(redirectURI, client) }
+        for name in parameters where fields.isRepeated(name) { throw .repeatedParameter(name) }
+        return (client, redirectURI)
+    }
+
+    private static let parameters = [
+        "client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "prompt",
+        "max_age", "login_hint", "domain_hint", "claims", "code_challenge", "code_challenge_method", "client_info",
+    ]
+
+    /// Checks an authorization request in the platform's order.
+    init(
+        authorize fields: FormFields, segment: TenantSegment, platform: IdentityPlatform
+    ) throws(AuthorizationFailure) {
+        let client: DemoClient
+        let redirectURI: String
+        do throws(PlatformError) {
+            (client, redirectURI) = try Self.client(fields, at: segment, of: platform)
+        } catch {
+            throw AuthorizationFailure(error: error)
+        }
+        // An ID token never stands in a query, which servers log (OAuth 2.0 Multiple Response Types, section 3).
+        let isForCode = ["code", nil].contains(fields.text("response_type"))
+        let modeText = fields.text("response_mode") ?? (isForCode ? "query" : "fragment")
+        let mode = AnswerTarget.ResponseMode(rawValue: modeText)
+        let target = AnswerTarget(redirectURI: redirectURI, responseMode: mode ?? .query, state: fields["state"])
+        do throws(PlatformError) {
+            if mode == nil || mode == .query && !isForCode && client.issuesIDTokens {
+                throw .unsupportedValue(modeText, of: "response_mode")
+            }
+            if fields.text("resource") != nil { throw .unsupportedParameter("resource") }
+            try fields.checkSupport()
+            try self.init(fields, segment: segment, client: client, target: target, scopes: platform.scopes)
+        } catch {
+            throw AuthorizationFailure(error: error, target: target)
+        }
+    }
+
+    /// Checks the part whose errors are sent to the application.
+    private init(
+        _ fields: FormFields, segment: TenantSegment, client: DemoClient, target: AnswerTarget, scopes: Scopes
+    ) throws(PlatformError) {
+        guard let responseType = fields.text("response_type") else { throw .missingParameter("response_type") }
+        let kinds = Set(responseType.split(separator: " "))
+        let wantsIDToken = kinds.contains("id_token")
+        guard kinds.isSubset(of: client.issuesIDTokens ? ["code", "id_token"] : ["code"]), !kinds.isEmpty else {
+            throw .unsupportedResponseType(responseType)
+        }
+        if wantsIDToken, fields.text("nonce") == nil { throw .missingParameter("nonce") }
+        guard let scope = fields.text("scope") else { throw .missingParameter("scope") }
+        var prompt: Prompt?
+        if let text = fields.text("prompt") {
+            guard let known = Prompt(rawValue: text) else { throw .unsupportedValue(text, of: "prompt") }
+            prompt = known
+        }
+        var maxAge: Int?
+        if let text = fields.text("max_age") {
+            guard let seconds = Int(text), seconds >= 0 else { throw .unsupportedValue(text, of: "max_age") }
+            maxAge = seconds
+        }
+        var claims = try RequestedClaims(fields["claims"])
+        if maxAge != nil { claims.hasMaxAge = true }
+        self.init(
+            purpose: .code, segment: segment, clientID: client.id, target: target, scopes: try scopes.parse(scope),
+            askedScope: scope, nonce: fields.text("nonce"), wantsIDToken: wantsIDToken,
+            wantsNoCode: !kinds.contains("code"),
+            codeChallenge: try Self.codeChallenge(fields, client.redirectClass(of: target.redirectURI)), prompt: prompt,
+            maxAge: maxAge, loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
+            claims: claims, wantsClientInfo: fields["client_info"] == "1",
+            replay: fields.text("companion_replay").flatMap(Replay.init))
+    }
+
+    /// Returns the code challenge (RFC 7636 §4.3). The platform demands it of single-page applications alone. Others may
+    /// omit it, but not send only half of it.
+    private static func codeChallenge(
+        _ fields: FormFields, _ redirectClass: DemoClient.RedirectClass?
+    ) throws(PlatformError) -> String? {
+        let method = fields.text("code_challenge_method")
+        guard let challenge = fields.text("code_challenge") else {
+            if redirectClass == .spa { throw .codeChallengeMissing }
+            if method != nil { throw .codeChallengeInvalid }
+            return nil
+        }
+        switch method ?? "plain" {
+        case "S256":
+            guard challenge.utf8.count == 43, Base64URL.decode(challenge.utf8)?.count == 32 else {
+                throw .codeChallengeInvalid
+            }
+            return challenge
+        case "plain":
+            guard CodeVerifier.isValid(challenge) else { throw .codeChallengeInvalid }
+            return CodeVerifier.hash(challenge)
+        case let other: throw .unsupportedValue(other, of: "code_challenge_method")
+        }
+    }
+
+    /// Checks a request for admin consent, which is possible at one tenant or `organizations`, but never at `common`.
+    init(
+        adminConsent fields: FormFields, segment: TenantSegment, platform: IdentityPlatform, isVersion1: Bool = false
+    ) throws(AuthorizationFailure) {
+        do throws(PlatformError) {
+            guard segment.admitsOrganizationsOnly || isVersion1 && segment == .common else {
+                throw .noTenantForAdminConsent
+            }
+            let (client, redirectURI) = try Self.client(fields, at: segment, of: platform)
+            self.init(
+                purpose: .adminConsent, segment: segment, clientID: client.id,
+                target: AnswerTarget(redirectURI: redirectURI, responseMode: .query, state: fields["state"]),
+                scopes: try platform.scopes.parse(fields.text("scope") ?? ".default"))
+        } catch {
+            throw AuthorizationFailure(error: error)
+        }
+    }
+}
+
+/// Proof Key for Code Exchange (RFC 7636).
+enum CodeVerifier {
+    /// Whether the text is 43 to 128 unreserved characters (§4.1).
+    static func isValid(_ text: String) -> Bool {
+        (43...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                let character = Character(Unicode.Scalar(byte))
+                return character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
+            }
+    }
+
+    /// Returns the S256 hash of a verifier (§4.2).
+    static func hash(_ verifier: String) -> String { Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) }
+}
+
+extension TenantSegment {
+    var admitsOrganizationsOnly: Bool {
+        if case .tenant(let id) = self { Tenant.organizations.contains(id) } else { self == .organizations }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import HTTPServer
+import HTTPWire
+import TenantControl
+package import TenantDirectory
+import WebFormats
+
+/// The content of a device code (RFC 8628). The code is this value, encrypted. The rest is in ``DeviceSignIns``.
+package struct DeviceCode: Sendable, Codable {
+    package static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
+    /// The seconds between two polls. Polling sooner is allowed, as on the platform, which never answers `slow_down`.
+    static let interval = 5
+
+    var userCode: String
+    var clientID: String
+    var segment: TenantSegment
+    /// The parameter `scope`.
+    var askedScope: String
+    var expires: Date
+}
+
+/// The sign-in of a person for a device, on which they do not type.
+extension GrantRequest {
+    /// Issues the codes of a request: one for the device and one for the person.
+    func deviceCode() throws -> JSONValue {
+        let client = try clientOfDevice()
+        guard let askedScope = fields.text("scope") else { throw PlatformError.missingParameter("scope") }
+        let scopes = try platform.scopes.parse(askedScope)
+        guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(askedScope) }
+        let expires = now.addingTimeInterval(TimeInterval(DeviceSignIns.lifetime))
+        let signIn = DeviceSignIns.SignIn(
+            clientID: client.id, segment: segment, scopes: scopes, claims: try RequestedClaims(fields["claims"]),
+            network: exchange.request.peer.network, expires: expires)
+        let userCode = platform.devices.withLock { [now, platform] in
+            $0.add(signIn, now: now, randomBytes: platform.clock.randomBytes)
+        }
+        let code = DeviceCode(
+            userCode: userCode, clientID: client.id, segment: segment, askedScope: askedScope, expires: expires)
+        let page = "\(platform.addresses.baseURL)/devicelogin"
+        controls.count(.deviceCode)
+        return [
+            "device_code": .string(try state.sealer.seal(code, for: .deviceCode)), "user_code": .string(userCode),
+            "verification_uri": .string(page), "expires_in": .integer(DeviceSignIns.lifetime),
+            "interval": .integer(DeviceCode.interval), "message": .string(message(userCode, page)),
+        ]
+    }
+
+    /// The platform says of an application of one tenant that no tenant is named.
+    private func clientOfDevice() throws(PlatformError) -> DemoClient {
+        do {
+            return try namedClient().client
+        } catch {
+            throw error.number == 50194 ? .noTenant : error
+        }
+    }
+
+    /// Returns the sentence that the application shows, in the language of the parameter `mkt`.
+    private func message(_ userCode: String, _ page: String) -> String {
+        let query = exchange.request.head.query.flatMap { try? FormFields(query: $0) }
+        let language = query?.text("mkt").flatMap(platform.layout.languages.lookup) ?? platform.layout.languages.source
+        return DemoLanguage.$current.withValue(language) {
+            HTML(
+                saying: "To sign in, open the page %@ in a web browser and enter the code %@.", "\(page)", "\(userCode)"
+            ).text
+        }
+    }
+
+    /// Redeems the device code of a request, once the person has finished.
+    func deviceTokens() throws -> JSONValue {
+        let (client, secret) = try namedClient()
+        guard let text = fields.text("device_code") else { throw PlatformError.missingParameter("device_code") }
+        guard let code = state.sealer.open(text, for: .deviceCode, as: DeviceCode.self) else {
+            throw PlatformError.deviceCodeUnknown
+        }
+        guard code.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
+        guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }
+        let id = "device \(code.userCode)"
+        try checkRedemption(of: id)
+        guard now < code.expires, let signIn = platform.devices.withLock({ $0[code.userCode] }) else {
+            throw PlatformError.deviceCodeExpired
+        }
+        let (username, authentication) =
+            switch signIn.decision {
+            case nil: throw PlatformError.authorizationPending
+            case .declined(let reason): throw PlatformError.authorizationDeclined(reason)
+            case .approved(let username, let authentication): (username, authentication)
+            }
+        try checkPublicFlow(of: client, secret)
+        guard let account = platform.people.account(username: username) else {
+            throw PlatformError.unknownPerson(username)
+        }
+        try checkRevocation(account, authentication)
+        let claims = try RequestedClaims(fields["claims"])
+        guard platform.grants.hasConsented(account, to: client, scopes: signIn.scopes) else {
+            throw PlatformError.notConsented(client)
+        }
+        try platform.grants.checkAssignment(account, client, scopes: signIn.scopes)
+        let requested = claims.including(signIn.claims)
+        try platform.grants.checkContexts(requested, of: account, by: authentication)
+        try redeemOnce(id, until: code.expires)
+        _ = controls.challengeMet(by: account.objectID, asking: signIn.claims.notBefore)
+        let answer = try issuer(client, .native, account, authentication, requested: requested).answer(
+            scopes: signIn.scopes, asked: code.askedScope, granted: signIn.scopes, nonce: nil,
+            challenge: controls.challengeMet(by: account.objectID, asking: claims.notBefore),
+            fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")
+        controls.count(.tokenDevice)
+        return answer
+    }
+}
+
+// Errors of a poll
+extension PlatformError {
+    package static let authorizationPending = Self(
+        error: "authorization_pending", number: 70016,
+        message: "OAuth 2.0 device flow error. Authorization is pending. Continue polling.")
+    fileprivate static let deviceCodeUnknown = Self(
+        error: "bad_verification_code", number: 70018,
+        message: "Invalid verification code. The 'device_code' is none of this tenant's.")
+    fileprivate static let deviceCodeExpired = Self(
+        error: "expired_token", number: 70020,
+        message: "The provided value for the input parameter 'device_code' is not valid. This device code has expired.")
+
+    /// Returns the error of a poll after the person has not signed in.
+    fileprivate static func authorizationDeclined(_ reason: PlatformError) -> Self {
+        Self(error: "authorization_declined", number: reason.number, message: reason.message)
+    }
+}

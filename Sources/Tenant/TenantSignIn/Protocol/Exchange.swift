@@ -1,0 +1,59 @@
+import Foundation
+package import HTTPServer
+import HTTPTypes
+import HTTPWire
+import TenantControl
+package import TenantDirectory
+package import WebFormats
+
+/// One request at an identity endpoint, with its identifiers for logs and errors.
+struct Exchange {
+    let request: Request
+    let diagnostics: Diagnostics
+    /// The parameters: from the body for POST, otherwise from the query.
+    let fields: FormFields
+
+    init(_ request: Request, clock: TenantClock, isVersion1: Bool = false) throws(PlatformError) {
+        self.request = request
+        do {
+            let sent =
+                request.head.method == .post
+                ? try FormFields(body: request.body) : try FormFields(query: request.head.query ?? "")
+            fields = isVersion1 ? sent.ofVersion2 : sent
+        } catch {
+            throw .malformedRequest
+        }
+        diagnostics = Diagnostics(request, fields, clock: clock)
+    }
+}
+
+/// The identifiers that support asks for. They are new for each request, except that a caller's correlation ID is kept
+/// if it is a GUID.
+package struct Diagnostics {
+    let traceID: String
+    let correlationID: String
+    let time: Date
+
+    package init(_ request: Request, _ fields: FormFields?, clock: TenantClock) {
+        traceID = clock.newID()
+        let asked = HTTPField.Name("client-request-id").flatMap { request.head[$0] } ?? fields?["client-request-id"]
+        correlationID = asked.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? clock.newID()
+        time = clock.now()
+        ClientNote.change { $0.correlationID = correlationID }
+    }
+
+    /// The time in the form `2026-01-31 23:59:59Z`.
+    var timestamp: String { time.formatted(.iso8601.dateTimeSeparator(.space)) }
+
+    /// Returns `AADSTS…: … Trace ID: … Correlation ID: … Timestamp: …`.
+    func describe(_ error: PlatformError) -> String {
+        ClientNote.change { $0.error = "\(error.prefix)\(error.number)" }
+        // B2C has other lines, and no trace (id-b2c-17).
+        guard error.prefix == PlatformError.workforcePrefix else {
+            return "\(error.prefix)\(error.number): \(error.message)\r\nCorrelation ID: \(correlationID)\r\n"
+                + "Timestamp: \(timestamp)\r\n"
+        }
+        return "\(error.prefix)\(error.number): \(error.message) Trace ID: \(traceID) Correlation ID: \(correlationID) "
+            + "Timestamp: \(timestamp)"
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+package import HTTPServer
+package import HTTPWire
+import TenantControl
+package import TenantDirectory
+import WebFormats
+
+/// Tokens for a refresh token, and its revocation.
+extension GrantRequest {
+    /// Renews the tokens of a request.
+    func refresh() throws -> JSONValue {
+        let token = openedToken("refresh_token")
+        let client = try authenticatedClient(redeeming: token.map { ($0.clientID, $0.redirectClass) })
+        guard fields.text("refresh_token") != nil else { throw PlatformError.missingParameter("refresh_token") }
+        guard let token else { throw PlatformError.malformedGrant }
+        guard let account = platform.people.account(username: token.username) else {
+            throw PlatformError.unknownPerson(token.username)
+        }
+        guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
+        guard token.registration == client.registered?.objectID else { throw PlatformError.grantRevoked }
+        guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
+        try checkRevocation(account, token.authentication)
+        guard now < token.expires else {
+            throw token.redirectClass == .spa ? PlatformError.scriptSessionExpired : .refreshTokenExpired
+        }
+        // If there are several resources, a refresh is for the first one.
+        let askedScope = fields.text("scope")
+        let scopes = platform.scopes.ofFirstResource(
+            try askedScope.map { try platform.scopes.parse($0) } ?? token.scopes)
+        if settings.isGeneric { try refuseAsOthers(token, asked: askedScope == nil ? [] : scopes) }
+        let claims = try RequestedClaims(fields["claims"])
+        try platform.checkSessionFailure(token)
+        let met = token.authentication.secondFactor
+        if platform.grants.refusesSilently(account, met: met) || (claims.secondFactor && met == 0) {
+            throw PlatformError.secondFactorNeeded
+        }
+        try platform.grants.checkContexts(claims, of: account, by: token.authentication)
+        guard !platform.grants.needsAdministrator(account, for: client, scopes: scopes),
+            platform.grants.hasConsented(account, to: client, scopes: scopes)
+        else { throw PlatformError.notConsented(client) }
+        try platform.grants.checkAssignment(account, client, scopes: scopes)
+        // All checks come before this point, so that of two simultaneous uses exactly one succeeds.
+        let renewal = try renewal(of: token)
+        let answer = try issuer(
+            client, token.redirectClass, account, token.authentication, requested: claims
+        ).answer(
+            scopes: scopes, asked: askedScope, granted: merged(token.scopes, scopes), nonce: nil,
+            challenge: controls.challengeMet(by: account.objectID, asking: claims.notBefore), fault: nil,
+            wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
+        controls.count(.tokenRefresh)
+        // An unchanged scope may be omitted (RFC 6749 §5.1). Other providers do that.
+        guard settings.isGeneric, askedScope == nil, case .object(var members) = answer else { return answer }
+        members["scope"] = nil
+        return .object(members)
+    }
+
+    private func openedToken(_ name: String) -> RefreshToken? {
+        fields.text(name).flatMap { state.sealer.open($0, for: .refreshToken, as: RefreshToken.self) }
+    }
+
+    private func renewal(of token: RefreshToken) throws(PlatformError) -> RefreshFamilies.Renewal {
+        let renewal = RefreshFamilies.Renewal(
+            family: token.family ?? platform.clock.newID(), successor: platform.clock.newID(),
+            expires: token.redirectClass == .spa
+                ? token.expires : now.addingTimeInterval(Double(settings.refreshTokenSeconds(at: segment))))
+        let use = state.note { record in
+            record.refreshFamilies = record.refreshFamilies ?? RefreshFamilies()
+            return record.refreshFamilies?.use(
+                token.id, renewal: renewal, isSingleUse: settings.hasSingleUseRefreshTokens, now: now)
+        }
+        switch use {
+        case .first, nil: return renewal
+        case .again:
+            controls.count(.refreshReplayed)
+            throw .grantRevoked
+        case .afterRevocation: throw .grantRevoked
+        }
+    }
+
+    /// Refuses a refresh as other providers would. It must not request more than was granted (RFC 6749 §6), although
+    /// Microsoft's platforms allow that, and its token must not be revoked (RFC 7009).
+    private func refuseAsOthers(_ token: RefreshToken, asked: [String]) throws(PlatformError) {
+        if state.read({ $0.revokedTokens?.contains(token.id) == true }) { throw .grantRevoked }
+        let granted = token.scopes.filter { $0.lowercased() != settings.declinedScope?.lowercased() }
+        if let more = asked.first(where: { !granted.contains($0) }) { throw .invalidScope(more) }
+    }
+
+    /// Revokes the token of a request. One that does not belong to the client needs no revocation (RFC 7009 §2.2).
+    fileprivate func revoke() throws(PlatformError) {
+        let token = openedToken("token")
+        let client = try authenticatedClient(redeeming: token.map { ($0.clientID, $0.redirectClass) })
+        guard let token, token.clientID == client.id else { return }
+        state.change { $0.revokedTokens = ($0.revokedTokens ?? []).union([token.id]) }
+        controls.count(.tokenRevoked)
+    }
+}
+
+extension IdentityPlatform {
+    /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), available while the tenant acts as another provider.
+    package func revoke(_ request: Request, segment: TenantSegment) -> Response {
+        do throws(PlatformError) {
+            let exchange = try Exchange(request, clock: clock)
+            do throws(PlatformError) {
+                let settings = controls.settings
+                try GrantRequest(platform: self, exchange: exchange, segment: segment, settings: settings).revoke()
+                return .noStore(.ok, "text/plain; charset=utf-8", [])
+            } catch {
+                return tokenError(error, at: segment, exchange.diagnostics)
+            }
+        } catch {
+            return tokenError(error, at: segment, Diagnostics(request, nil, clock: clock))
+        }
+    }
+}
+
+extension IdentityPlatform {
+    /// Refuses to refresh a token of a failing session.
+    func checkSessionFailure(_ token: RefreshToken) throws(PlatformError) {
+        let failures = controls.sessionFailures
+        switch failures[token.authentication.sessionID, clock.now()] {
+        case .secondFactor where token.authentication.secondFactor == 0: throw .secondFactorNeeded
+        case .providerDown: throw .serverError
+        case .revoked where failures.hasEnded(token.authentication): throw .grantRevoked
+        case .secondFactor, .graphThrottles, .revoked, nil: return
+        }
+    }
+}

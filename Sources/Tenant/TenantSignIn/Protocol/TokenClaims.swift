@@ -1,0 +1,155 @@
+import Foundation
+import TenantDirectory
+import WebFormats
+
+/// The claims of a person's tokens.
+extension TokenIssuer {
+    /// All tokens are backdated by five minutes for clocks that are behind, as on the real platform.
+    static let backdating = 300
+    /// The lifetime of ID tokens: an hour.
+    private static let idTokenSeconds = 3600
+    /// The lifetime of those of personal accounts: a day (id-msa-02).
+    private static let personalIDTokenSeconds = 86400
+
+    /// Returns the claims of an access token, in the version that the API's registration asks for.
+    func accessTokenClaims(scopes: [String], expiry: Int, challenge: Int?) -> [String: JSONValue] {
+        let audience = platform.scopes.audience(scopes)
+        let api = platform.registrations.owner(of: audience)
+        let isVersion2 = api?.accessTokenVersion == .v2
+        if let flow = segment.userFlow {
+            return userFlowAccessTokenClaims(
+                of: flow, audience: audience, scopes: scopes, expiry: expiry, challenge: challenge)
+        }
+        // Within the token, a scope of an API has its own name, without the audience. Graph's have OpenID Connect's too.
+        let isForGraph = audience == AccessToken.graphAudience
+        let permissions = scopes.filter { $0 != audience && $0 != "offline_access" }
+            .filter { isForGraph || !Scopes.openID.contains($0) }
+            .map { $0.hasPrefix(audience + "/") ? String($0.dropFirst(audience.count + 1)) : $0 }
+        var claims = commonClaims(expiry, subjectFor: audience).merging([
+            "aud": .string(isVersion2 ? api?.id ?? audience : audience),
+            "name": .string(platform.people.displayName(of: account)), "oid": .string(objectID),
+            "scp": .string(Scopes.sorted(permissions).joined(separator: " ")),
+        ]) { $1 }
+        claims.merge(isVersion2 ? version2Claims : version1Claims) { $1 }
+        let optional = api.map { $0.optionalClaims?.accessToken ?? [] } ?? (isForGraph ? ["idtyp", "sid"] : ["sid"])
+        if optional.contains("sid") { claims["sid"] = .string(authentication.sessionID) }
+        // For people it would take a further setting (include_user_token), which Graph has.
+        if isForGraph { claims["idtyp"] = "user" }
+        if let api {
+            claims.merge(directoryClaims(of: api)) { $1 }
+            if optional.contains("login_hint") { claims["login_hint"] = .string(account.loginHint) }
+            claims.merge(personalClaims(optional, scopes)) { $1 }
+        }
+        claims["acrs"] = contexts(requested.accessTokenContexts, isOptionalClaim: optional.contains("acrs"))
+        let hasCapabilities = optional.contains("xms_cc") || OwnAPI(audience: audience)?.requiredContext != nil
+        if hasCapabilities, let capabilities = requested.capabilities, !capabilities.isEmpty {
+            claims["xms_cc"] = .array(capabilities.map(JSONValue.string))
+        }
+        if let challenge { claims[AccessToken.challengeClaim] = .integer(challenge) }
+        claims[AccessToken.expiryClaim] = platform.controls.expiryOfNewTokens.map(JSONValue.integer)
+        return claims
+    }
+
+    /// The claims of a version 1 access token alone (access-token-claims-reference.md).
+    private var version1Claims: [String: JSONValue] {
+        var claims: [String: JSONValue] = [
+            "ver": "1.0", "iss": .string(platform.addresses.stsIssuer(ofTenant: tenantID)), "acr": "1",
+            "app_displayname": .string(client.name), "appid": .string(client.id), "appidacr": .string(clientProof),
+            "amr": methods,
+        ]
+        for (name, value) in [("given_name", account.givenName), ("family_name", account.surname)] where !value.isEmpty
+        {
+            claims[name] = .string(value)
+        }
+        if !isGuest { (claims["upn"], claims["unique_name"]) = (.string(account.username), .string(account.username)) }
+        return claims
+    }
+
+    /// The claims of a version 2 access token alone.
+    private var version2Claims: [String: JSONValue] {
+        [
+            "ver": "2.0", "iss": .string(issuer), "azp": .string(client.id), "azpacr": .string(clientProof),
+            "preferred_username": .string(account.knownName),
+        ]
+    }
+
+    /// The methods of the authentication (RFC 8176).
+    var methods: JSONValue { authentication.secondFactor > 0 ? ["pwd", "mfa"] : ["pwd"] }
+
+    /// The claims of all tokens of a person.
+    private func commonClaims(_ expiry: Int, subjectFor audience: String) -> [String: JSONValue] {
+        var claims: [String: JSONValue] = [
+            "iat": .integer(seconds - Self.backdating), "nbf": .integer(seconds - Self.backdating),
+            "exp": .integer(expiry), "tid": .string(tenantID), "aio": .string(platform.clock.opaqueText(40)),
+            "sub": .string(account.subject(in: tenantID, audience: audience)),
+        ]
+        // Personal accounts' have neither (id-msa-05).
+        if account.kind != .personal {
+            (claims["uti"], claims["rh"]) = (
+                .string(platform.clock.opaqueText(16)), .string("1.\(platform.clock.opaqueText(24))..")
+            )
+        }
+        // A guest has an address by default, and is known by the provider of the home.
+        if isGuest {
+            claims["idp"] = .string(platform.addresses.stsIssuer(ofTenant: account.tenantID))
+            claims["email"] = .string(account.username)
+        } else if let provider = account.identityProvider {
+            (claims["idp"], claims["email"]) = (.string(provider), .string(account.knownName))
+        }
+        return claims
+    }
+
+    /// Whether the tokens are of an organization that is not the account's home.
+    private var isGuest: Bool { tenantID != account.tenantID }
+
+    /// Returns the claims of an ID token.
+    func idTokenClaims(scopes: [String], nonce: String?) -> [String: JSONValue] {
+        if let flow = segment.userFlow { return userFlowIDTokenClaims(of: flow, nonce: nonce) }
+        let optional = client.optionalClaims?.idToken ?? []
+        let lifetime = account.kind == .personal ? Self.personalIDTokenSeconds : Self.idTokenSeconds
+        var claims = commonClaims(seconds + lifetime, subjectFor: client.id).merging([
+            "ver": "2.0", "iss": .string(issuer), "aud": .string(client.id),
+        ]) { $1 }
+        if scopes.contains("profile") {
+            claims["oid"] = .string(objectID)
+            claims["name"] = .string(platform.people.displayName(of: account))
+            claims["preferred_username"] = .string(account.knownName)
+        }
+        if isVersion1 {
+            claims.merge(version1IDTokenClaims) { $1 }
+            claims["preferred_username"] = nil
+        }
+        if scopes.contains("email") { claims["email"] = .string(account.knownName) }
+        claims.merge(directoryClaims(of: client)) { $1 }
+        claims.merge(personalClaims(optional, scopes)) { $1 }
+        claims["acrs"] = contexts(requested.idTokenContexts, isOptionalClaim: optional.contains("acrs"))
+        if let nonce { claims["nonce"] = .string(nonce) }
+        if optional.contains("sid") { claims["sid"] = .string(authentication.sessionID) }
+        if optional.contains("login_hint") { claims["login_hint"] = .string(account.loginHint) }
+        if optional.contains("auth_time") || requested.hasMaxAge == true, !settings.omitsAuthTime {
+            claims["auth_time"] = .integer(Int(authentication.time.timeIntervalSince1970))
+        }
+        return claims
+    }
+
+    private func directoryClaims(of registration: DemoClient) -> [String: JSONValue] {
+        DirectoryClaims(
+            directory: platform.directory, account: account, tenantID: tenantID, registration: registration
+        ).members
+    }
+
+    private func contexts(_ asked: [String]?, isOptionalClaim: Bool) -> JSONValue? {
+        let granted = platform.grants.grantedContexts(
+            asked: asked ?? [], isOptionalClaim: isOptionalClaim, of: account, by: authentication)
+        return granted.isEmpty ? nil : .array(granted.map(JSONValue.string))
+    }
+
+    /// Returns the optional claims about a person. Names take the scope `profile`, too.
+    private func personalClaims(_ optional: [String], _ scopes: [String]) -> [String: JSONValue] {
+        let names = [
+            "given_name": account.givenName, "family_name": account.surname, "upn": account.username,
+        ].filter { optional.contains($0.key) && scopes.contains("profile") }
+        let email = optional.contains("email") ? ["email": account.knownName] : [:]
+        return names.merging(email) { $1 }.mapValues(JSONValue.string)
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+package import HTTPServer
+import HTTPTypes
+package import HTTPWire
+import TenantControl
+package import TenantDirectory
+import WebFormats
+
+extension IdentityPlatform {
+    /// `POST /{tenant}/oauth2/v2.0/token`, or `oauth2/token`
+    package func token(_ request: Request, segment: TenantSegment, isVersion1: Bool = false) async -> Response {
+        controls.count(.tokenRequests)
+        return await answer(request, segment, isVersion1) { try $0.tokens() }
+    }
+
+    /// `POST /{tenant}/oauth2/v2.0/devicecode`, or `oauth2/devicecode`
+    package func deviceCode(_ request: Request, segment: TenantSegment, isVersion1: Bool = false) async -> Response {
+        await answer(request, segment, isVersion1) { try $0.deviceCode() }
+    }
+
+    /// Answers an application, with the failures that were requested for the token endpoint.
+    private func answer(
+        _ request: Request, _ segment: TenantSegment, _ isVersion1: Bool,
+        _ make: (GrantRequest) throws -> JSONValue
+    ) async -> Response {
+        let settings = controls.settings
+        if let delay = settings.delay(of: .token), (try? await Task.sleep(for: .milliseconds(delay))) == nil {
+            // Nobody reads the answer any more. A grant that was redeemed for it would be lost.
+            controls.count(.tokenFailed)
+            return .noStore(.gatewayTimeout, "text/plain; charset=utf-8", Array("the client is gone".utf8))
+        }
+        if let injected = controls.takeInjected(.token) {
+            controls.count(.tokenFailed)
+            return injected.response
+        }
+        if controls.takeLostTokenAnswer() {
+            _ = answer(request, segment, isVersion1, settings, make)
+            return .noStore(.gatewayTimeout, "text/plain; charset=utf-8", Array("upstream request timeout".utf8))
+        }
+        return answer(request, segment, isVersion1, settings, make)
+    }
+
+    private func answer(
+        _ request: Request, _ segment: TenantSegment, _ isVersion1: Bool, _ settings: Controls.Settings,
+        _ make: (GrantRequest) throws -> JSONValue
+    ) -> Response {
+        do {
+            let exchange = try Exchange(request, clock: clock, isVersion1: isVersion1)
+            do {
+                if let error = controls.takePlatformError(.token) { throw error }
+                let request = GrantRequest(
+                    platform: self, exchange: exchange, segment: segment, settings: settings, isVersion1: isVersion1)
+                guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
+                try exchange.fields.checkSupport()
+                var response = identified(.json(.ok, try make(request)), exchange.diagnostics)
+                if segment.userFlow == nil, let name = HTTPField.Name("x-ms-clitelem") {
+                    response.headerFields[name] = "1,0,0,,"
+                }
+                return response
+            } catch let error as PlatformError {
+                return tokenError(error, at: segment, exchange.diagnostics)
+            }
+        } catch {
+            if !(error is PlatformError) { logger.error("A token request to the demo tenant failed.", error: error) }
+            return tokenError(
+                error as? PlatformError ?? .serverError, at: segment, Diagnostics(request, nil, clock: clock))
+        }
+    }
+
+    /// Returns a refusal to an application that has sent a form.
+    func tokenError(_ error: PlatformError, at segment: TenantSegment, _ diagnostics: Diagnostics) -> Response {
+        controls.count(.tokenFailed)
+        let error = error.atTokenEndpoint(of: segment)
+        var response = identified(.json(error.status, diagnostics.json(error)), diagnostics)
+        if error.prefix == PlatformError.workforcePrefix, let name = HTTPField.Name("x-ms-clitelem") {
+            response.headerFields[name] = "1,\(error.number),0,,"
+        }
+        return response
+    }
+
+    func identified(_ response: Response, _ diagnostics: Diagnostics) -> Response {
+        var response = response
+        for (name, value) in [
+            ("x-ms-request-id", diagnostics.traceID), ("client-request-id", diagnostics.correlationID),
+            // For caches older than Cache-Control (RFC 6749 section 5.1, tok-ok-15).
+            ("Pragma", "no-cache"), ("Expires", "-1"),
+        ] {
+            if let name = HTTPField.Name(name) { response.headerFields[name] = value }
+        }
+        return response
+    }
+}
+
+/// A request of an application for tokens, or for a code of its own. Each grant has an extension in a file of its own.
+struct GrantRequest {
+    let platform: IdentityPlatform
+    let exchange: Exchange
+    let segment: TenantSegment
+    let settings: Controls.Settings
+    /// Whether an address of version 1 was asked.
+    var isVersion1 = false
+
+    var fields: FormFields { exchange.fields }
+    var controls: Controls { platform.controls }
+    var state: TenantState { platform.state }
+    var now: Date { exchange.diagnostics.time }
+
+    /// Returns the tokens for the grant that the request names.
+    fileprivate func tokens() throws -> JSONValue {
+        switch fields.text("grant_type") {
+        case nil: throw PlatformError.missingParameter("grant_type")
+        case "authorization_code": return try redeemCode()
+        case "refresh_token": return try refresh()
+        case "client_credentials": return try ownToken()
+        case DeviceCode.grantType where segment.userFlow == nil: return try deviceTokens()
+        // The word of older clients, such as MSAL for Node of 2022 (dc-09).
+        case "device_code" where segment.userFlow == nil: return try deviceTokens()
+        case Self.onBehalfOf where segment.userFlow == nil: return try tokenOnBehalf()
+        case let type? where isNative(type): return try nativeTokens(type)
+        case "password" where platform.grants.allowsPasswords: return try tokensOfPassword()
+        case let other?:
+            _ = try authenticatedClient()
+            throw PlatformError.unsupportedGrantType(other)
+        }
+    }
+
+    /// Throws if everything that was issued under an authentication has ended since.
+    func checkRevocation(_ account: DemoAccount, _ authentication: Authentication) throws(PlatformError) {
+        guard state.read({ $0.revocations[account.username, default: 0] }) == authentication.revocations else {
+            throw .grantRevoked
+        }
+    }
+
+    /// Returns the issuer of a person's tokens.
+    func issuer(
+        _ client: DemoClient, _ redirectClass: DemoClient.RedirectClass?, _ account: DemoAccount,
+        _ authentication: Authentication, requested: RequestedClaims = .none
+    ) -> TokenIssuer {
+        TokenIssuer(
+            platform: platform, client: client, redirectClass: redirectClass, segment: segment, account: account,
+            authentication: authentication, now: now, settings: settings,
+            clientProof: redirectClass == .web || redirectClass == nil && !client.isPublic ? clientProof : "0",
+            requested: requested, isVersion1: isVersion1)
+    }
+
+    /// Returns the scopes of both, without duplicates.
+    func merged(_ first: [String], _ second: [String]) -> [String] {
+        first + second.filter { !first.contains($0) }
+    }
+}
+
+extension FormFields {
+    /// Refuses proof of possession (`token_type=pop`, `req_cnf`) and nested authentication (`brk_client_id`), which the
+    /// tenant does not have. Without them an app would get something other than what it asked for.
+    func checkSupport() throws(PlatformError) {
+        if let type = text("token_type"), type.lowercased() != "bearer" {
+            throw .unsupportedValue(type, of: "token_type")
+        }
+        for name in ["req_cnf", "brk_client_id", "brk_redirect_uri"] where text(name) != nil {
+            throw .unsupportedParameter(name)
+        }
+    }
+}
+
+extension IdentityPlatform {
+    /// Returns an error as JSON, for endpoints that are not pages.
+    package func json(_ error: PlatformError, _ request: Request) -> Response {
+        .json(error.status, Diagnostics(request, nil, clock: clock).json(error))
+    }
+}
+
+extension Diagnostics {
+    /// Returns the body of an error.
+    func json(_ error: PlatformError) -> JSONValue {
+        var body: [String: JSONValue] = [
+            "error": .string(error.error), "error_description": .string(describe(error)),
+        ]
+        if error.prefix == PlatformError.workforcePrefix {
+            body.merge([
+                "error_codes": [.integer(error.number)], "timestamp": .string(timestamp), "trace_id": .string(traceID),
+                "correlation_id": .string(correlationID),
+            ]) { $1 }
+            body["error_uri"] = error.page.map(JSONValue.string)
+        }
+        if let suberror = error.suberror { body["suberror"] = .string(suberror) }
+        body.merge(error.members) { $1 }
+        if let claims = error.claims { body["claims"] = .string(claims) }
+        return .object(body)
+    }
+}

@@ -1,0 +1,38 @@
+import HTTPTypes
+import HTTPWire
+import TenantDirectory
+import WebFormats
+
+/// Responses of the authorization endpoint to the application.
+extension IdentityPlatform {
+    /// Sends parameters and `state` to the application's redirect URI.
+    func answer(_ parameters: [(String, String?)], to target: AnswerTarget) -> Response {
+        var pairs = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
+        if let state = target.state { pairs.append((name: "state", value: state)) }
+        switch target.responseMode {
+        case .query: return .redirect(to: target.redirectURI.appending(query: pairs), status: .found)
+        case .fragment: return .redirect(to: "\(target.redirectURI)#\(FormEncoding.encode(pairs))", status: .found)
+        case .formPost:
+            return layout.page(FormPostPage(action: target.redirectURI, fields: pairs), leavingTo: target.redirectURI)
+        }
+    }
+
+    /// Reports an error to the application.
+    func answer(
+        _ error: PlatformError, _ diagnostics: Diagnostics, to target: AnswerTarget, more: [(String, String?)] = []
+    ) -> Response {
+        answer(
+            [
+                ("error", error.error), ("error_subcode", error.suberror),
+                ("error_description", diagnostics.describe(error)), ("error_uri", error.page), ("claims", error.claims),
+            ] + more, to: target)
+    }
+}
+
+extension String {
+    /// Returns a URL with these parameters added to its query.
+    package func appending(query pairs: [(name: String, value: String)]) -> String {
+        guard !pairs.isEmpty else { return self }
+        return "\(self)\(contains("?") ? "&" : "?")\(FormEncoding.encode(pairs))"
+    }
+}

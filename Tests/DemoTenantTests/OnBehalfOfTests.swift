@@ -1,0 +1,165 @@
+import Foundation
+import HTTPTypes
+import Testing
+import WebFormats
+
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantServer
+@testable import TenantSignIn
+
+/// On-behalf-of, the password grant, and ID tokens of the authorization endpoint (obo, ropc, authz-ok-12).
+@Suite struct OnBehalfOfTests {
+    private static let api = "api://tasks.example"
+    private static let adele = "adele@contoso.example"
+
+    private func run(
+        _ change: (inout DemoTenantConfiguration) -> Void = { _ in },
+        _ test: @escaping @Sendable (TestTenant, Browser) async throws -> Void
+    ) async throws {
+        try await TestTenant.run(configured: { configuration in
+            configuration.clients[0].exposes = [Self.api: ["Tasks.Read"]]
+            change(&configuration)
+        }) { (tenant) async throws in try await test(tenant, tenant.browser()) }
+    }
+
+    private static func exchange(
+        _ browser: Browser, _ assertion: String?, _ changes: [String: String] = [:]
+    ) async throws -> Answer {
+        try await browser.redeem(
+            nil,
+            [
+                "grant_type": GrantRequest.onBehalfOf, "requested_token_use": "on_behalf_of",
+                "assertion": assertion ?? "",
+                "scope": "https://graph.microsoft.com/User.Read offline_access", "redirect_uri": "",
+                "code_verifier": "",
+            ].merging(changes) { $1 }, segment: "contoso.example")
+    }
+
+    /// A token with which the native application calls the web application's API.
+    private static func token(_ browser: Browser, _ scope: String = "\(api)/Tasks.Read") async throws -> String? {
+        try await browser.tokens(adele, ["scope": "openid \(scope)"], client: TestTenant.native).member("access_token")
+    }
+
+    @Test func `an API gets a token for Graph and the person, once they have consented to that`() async throws {
+        try await run { (_, browser) async throws in
+            let token = try await Self.token(browser)
+            let refused = try await Self.exchange(browser, token)
+            #expect(refused.number == 65001 && refused.member("suberror") == "consent_required")
+            _ = try await browser.tokens(Self.adele)
+            let answer = try await Self.exchange(browser, token)
+            #expect(answer.status == 200 && answer.member("refresh_token") != nil, "\(answer.text)")
+            #expect(try await browser.me(answer.member("access_token")).member("userPrincipalName") == Self.adele)
+        }
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var number: Int
+        var error = "invalid_grant"
+        var changes: [String: String] = [:]
+        var scope = "\(OnBehalfOfTests.api)/Tasks.Read"
+        var later: TimeInterval = 0
+    }
+
+    @Test(
+        arguments: [
+            Row(testDescription: "a token for Graph", number: 50013, scope: "User.Read"),
+            Row(testDescription: "no token", number: 50013, changes: ["assertion": "x"]),
+            Row(testDescription: "no assertion", number: 900_144, error: "invalid_request", changes: ["assertion": ""]),
+            Row(
+                testDescription: "another use", number: 900_144, error: "invalid_request",
+                changes: ["requested_token_use": ""]),
+            Row(testDescription: "an expired token", number: 500_133, later: 5500),
+            Row(
+                testDescription: "a token for another API", number: 500_131,
+                scope: "\(OwnAPI.payroll.audience)/payslips.read"),
+            Row(
+                testDescription: "no secret", number: 7_000_216, error: "invalid_client", changes: ["client_secret": ""]
+            ),
+        ])
+    func `an exchange is refused with the platform's error`(_ row: Row) async throws {
+        try await run { (tenant, browser) async throws in
+            _ = try await browser.tokens(Self.adele)
+            let token = try await Self.token(browser, row.scope)
+            tenant.clock.advance(row.later)
+            let answer = try await Self.exchange(browser, token, row.changes)
+            #expect(answer.number == row.number && answer.member("error") == row.error, "\(answer.text)")
+        }
+    }
+
+    @Test func `a demand for a second factor is for the person, with the claims to pass on`() async throws {
+        try await run { (_, browser) async throws in
+            _ = try await browser.tokens(Self.adele)
+            let token = try await Self.token(browser)
+            _ = try await browser.control(["require_mfa": .string(Self.adele)])
+            let answer = try await Self.exchange(browser, token)
+            #expect(answer.number == 50079 && answer.member("error") == "interaction_required")
+            #expect(answer.member("claims") == SecondFactor.claimsChallenge)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("contoso.example", ["username": adele, "password": "demo"], nil, nil),
+            ("organizations", ["username": adele, "password": "demo"], nil, nil),
+            ("common", ["username": adele, "password": "demo"], 9_001_023, "invalid_request"),
+            ("contoso.example", ["username": adele, "password": "wrong"], 50126, "invalid_grant"),
+            ("contoso.example", ["username": "nobody@contoso.example", "password": "demo"], 50034, "invalid_grant"),
+            ("contoso.example", ["username": adele, "password": ""], 900_144, "invalid_request"),
+            ("contoso.example", ["username": "megan@contoso.example", "password": "demo"], 65001, "invalid_grant"),
+        ] as [(String, [String: String], Int?, String?)])
+    func `a password is enough where the tenant's file allows it`(
+        _ segment: String, _ fields: [String: String], _ number: Int?, _ error: String?
+    ) async throws {
+        try await run({ $0.allowsPasswords = true }) { (_, browser) async throws in
+            _ = try await browser.tokens(Self.adele, client: TestTenant.native)
+            let answer = try await browser.redeem(
+                nil,
+                [
+                    "grant_type": "password", "scope": "openid profile User.Read", "redirect_uri": "",
+                    "code_verifier": "",
+                ]
+                .merging(fields) { $1 }, client: TestTenant.native, segment: segment)
+            #expect(answer.number == number && answer.member("error") == error, "\(answer.text)")
+            if number == nil { #expect(answer.claims("id_token")?["preferred_username"]?.string == Self.adele) }
+        }
+    }
+
+    @Test func `a password is never enough otherwise`() async throws {
+        try await run { (_, browser) async throws in
+            let answer = try await browser.redeem(
+                nil, ["grant_type": "password", "username": Self.adele, "password": "demo", "scope": "openid"],
+                client: TestTenant.native, segment: "contoso.example")
+            #expect(answer.number == 70003)
+        }
+    }
+
+    @Test(arguments: [("id_token", false), ("code id_token", true), ("id_token code", true)])
+    func `a registration with ID tokens gets one from the authorization endpoint`(_ type: String, _ hasCode: Bool)
+        async throws
+    {
+        try await run({ $0.clients[0].issuesIDTokens = true }) { (_, browser) async throws in
+            let (answer, _) = try await browser.signIn(
+                Self.adele, ["response_type": type, "scope": "openid profile"])
+            let token = try #require(answer["id_token"])
+            let parts = token.split(separator: ".")
+            let claims = try #require(Base64URL.decode(parts[1].utf8).flatMap { JSONValue(parsing: $0) })
+            #expect(claims["nonce"] == "the nonce" && (claims["c_hash"] != nil) == hasCode)
+            #expect((answer["code"] != nil) == hasCode)
+        }
+    }
+
+    @Test(arguments: [
+        (["response_type": "id_token", "response_mode": "query"], 90023), (["response_type": "token"], 700_054),
+        (["response_type": "code id_token", "nonce": ""], 900_144),
+    ])
+    func `a request for an ID token is refused with the platform's error`(_ changes: [String: String], _ number: Int)
+        async throws
+    {
+        try await run({ $0.clients[0].issuesIDTokens = true }) { (_, browser) async throws in
+            let answer = try await browser.authorize(changes)
+            #expect(try answer.callback()["error_description"]?.hasPrefix("AADSTS\(number): ") == true)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+import WebFormats
+
+@testable import TenantControl
+@testable import TenantDirectory
+@testable import TenantServer
+@testable import TenantSignIn
+
+@Suite("What a B2C user flow answers")
+struct UserFlowTokenTests {
+    private static let bianca = "b2cuser@fabrikamb2c.example"
+    private static let flow = "tfp/\(Tenant.fabrikamB2CDomain)/b2c_1_susi"
+    private static let api = "https://fabrikamb2c.example/api/demo.read"
+
+    @Test func `an ID token has a user flow's claims and no others`() async throws {
+        try await TestTenant.run(configured: { $0.clients = [Self.plain] }) { (tenant) async throws in
+            let tokens = try await tenant.browser().tokens(
+                Self.bianca, ["scope": "openid"], client: Self.plain, segment: Self.flow)
+            let claims = try #require(tokens.claims("id_token"))
+            #expect(
+                claims.object?.keys.sorted() == [
+                    "aud", "auth_time", "emails", "exp", "family_name", "given_name", "iat", "iss", "name", "nbf",
+                    "nonce", "oid", "sub", "tfp", "ver",
+                ])
+            #expect(claims["ver"] == "1.0" && claims["tfp"] == "B2C_1_susi")
+            #expect(claims["emails"] == [.string(Self.bianca)])
+            #expect(claims["sub"] == claims["oid"] && claims["name"] == "Bianca Pisani")
+            // It is not backdated.
+            #expect(claims["iat"] == 1_800_000_000 && claims["nbf"] == 1_800_000_000)
+            #expect(claims["iss"]?.string == "\(tenant.tenant.baseURL)/\(Tenant.fabrikamB2C)/v2.0/")
+        }
+    }
+
+    /// A registration without optional claims.
+    private static let plain = DemoClient(
+        id: TestTenant.native.id, name: "Native tutorial", native: TestTenant.native.redirectURIs)
+
+    @Test(
+        arguments: [
+            (
+                "openid offline_access",
+                [
+                    "id_token", "id_token_expires_in", "not_before", "profile_info", "refresh_token",
+                    "refresh_token_expires_in", "scope", "token_type",
+                ]
+            ),
+            (
+                "openid \(api)",
+                [
+                    "access_token", "expires_in", "expires_on", "id_token", "id_token_expires_in", "not_before",
+                    "profile_info", "resource", "scope", "token_type",
+                ]
+            ),
+        ] as [(String, [String])])
+    func `an answer has an access token only for an API`(_ scope: String, _ members: [String]) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let (answer, _) = try await browser.signIn(Self.bianca, ["scope": scope], segment: Self.flow)
+            let tokens = try await browser.redeem(answer["code"], ["client_info": ""], segment: Self.flow)
+            #expect(tokens.json?.object?.keys.sorted() == members)
+            #expect(tokens.member("not_before") == "1800000000")
+            #expect(tokens.member("refresh_token_expires_in") == (scope.contains("offline") ? "1209600" : nil))
+        }
+    }
+
+    @Test func `an access token is for the API, without a user name`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let tokens = try await tenant.browser().tokens(
+                Self.bianca, ["scope": "openid \(Self.api)"], segment: Self.flow)
+            #expect(
+                tokens.claims("access_token")?.object?.keys.sorted() == [
+                    "aud", "azp", "exp", "iat", "iss", "nbf", "oid", "scp", "sid", "sub", "tfp", "ver",
+                ])
+            #expect(tokens.claims("access_token")?["scp"] == "demo.read")
+        }
+    }
+
+    @Test func `a refresh token is good for fourteen days`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens(
+                Self.bianca, ["scope": "openid offline_access"], segment: Self.flow
+            ).member("refresh_token")
+            tenant.clock.advance(14 * 86_400 - 1)
+            #expect(try await browser.refresh(token, segment: Self.flow).status == 200)
+            tenant.clock.advance(1)
+            let expired = try await browser.refresh(token, segment: Self.flow)
+            #expect(expired.member("error_description")?.hasPrefix("AADB2C90080: ") == true)
+        }
+    }
+
+    // MARK: The user flow in the query
+
+    @Test func `a user flow may be named in the query, and the metadata then name it so`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let (base, name) = (tenant.tenant.baseURL, Tenant.fabrikamB2CDomain)
+            let document = try await browser.get("/\(name)/v2.0/.well-known/openid-configuration?p=B2C_1_susi")
+            for (member, endpoint) in [
+                ("authorization_endpoint", "oauth2/v2.0/authorize"), ("token_endpoint", "oauth2/v2.0/token"),
+                ("end_session_endpoint", "oauth2/v2.0/logout"), ("jwks_uri", "discovery/v2.0/keys"),
+            ] {
+                #expect(document.member(member) == "\(base)/\(name)/\(endpoint)?p=b2c_1_susi")
+            }
+            let keys = try await browser.get("/\(name)/discovery/v2.0/keys?p=b2c_1_susi")
+            #expect(keys.json?["keys"]?.array?.isEmpty == false)
+            var page = try await browser.get(
+                "/\(name)/oauth2/v2.0/authorize",
+                Browser.authorization(TestTenant.web, ["scope": "openid \(Self.api)", "p": "b2c_1_susi"]))
+            page = try await browser.submit(page, "username", Self.bianca)
+            let code = try await browser.submit(page, "password", "demo").callback()["code"]
+            let tokens = try await browser.post(
+                "/\(name)/oauth2/v2.0/token?p=b2c_1_susi",
+                [
+                    ("grant_type", "authorization_code"), ("client_id", TestTenant.web.id),
+                    ("client_secret", TestTenant.web.secret ?? ""), ("code", code ?? ""),
+                    ("redirect_uri", TestTenant.web.redirectURIs.first ?? ""), ("code_verifier", TestTenant.verifier),
+                ])
+            #expect(tokens.claims("id_token")?["tfp"] == "B2C_1_susi", "\(tokens.text)")
+        }
+    }
+
+    @Test(arguments: ["?p=b2c_1_magic", "", "?p="])
+    func `a user flow that there is not is no tenant`(_ query: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().get(
+                "/\(Tenant.fabrikamB2CDomain)/v2.0/.well-known/openid-configuration\(query)")
+            #expect(answer.status == 400 || answer.status == 404, "\(answer.text)")
+        }
+    }
+
+    // MARK: Order and lifetimes
+
+    @Test(arguments: [("openid", 3600...5400), ("cp1", 86_399...86_399)])
+    func `a work account's tokens live for an arbitrary time, and a day with claims challenges`(
+        _ capability: String, _ lifetimes: ClosedRange<Int>
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let claims = #"{"access_token":{"xms_cc":{"values":["\#(capability)"]}}}"#
+            let tokens = try await tenant.browser().tokens("adele@contoso.example", ["claims": claims])
+            let lifetime = try #require(tokens.json?["expires_in"]?.integer)
+            #expect(lifetimes.contains(lifetime))
+            #expect(tokens.claims("access_token")?["exp"] == .integer(1_800_000_000 + lifetime))
+            // A long life is renewed at its half.
+            #expect((tokens.json?["refresh_in"] != nil) == (capability == "cp1"))
+        }
+    }
+
+    @Test func `scopes are listed in the alphabet's order, whatever the request's was`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let tokens = try await tenant.browser().tokens(
+                "adele@contoso.example", ["scope": "User.Read openid Mail.Read offline_access email"])
+            #expect(tokens.member("scope") == "email Mail.Read openid User.Read")
+            #expect(tokens.claims("access_token")?["scp"] == "email Mail.Read openid User.Read")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPTypes
+import Testing
+import WebFormats
+
+@testable import TenantDirectory
+@testable import TenantServer
+
+/// The addresses without `v2.0` (v1disc), which take `resource` for `scope`.
+@Suite struct Version1Tests {
+    @Test(arguments: ["common", "organizations", "contoso.example", "consumers"])
+    func `the metadata lead to addresses of version 1`(_ segment: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (browser, base) = (tenant.browser(), tenant.tenant.baseURL)
+            let document = try await browser.get("/\(segment)/.well-known/openid-configuration")
+            let path = try #require(TenantSegment(segment)?.path)
+            let issuer = ["consumers": Tenant.consumers, "contoso.example": Tenant.contoso][segment] ?? "{tenantid}"
+            #expect(document.status == 200 && document.member("issuer") == "\(base)/sts/\(issuer)/")
+            #expect(document.member("authorization_endpoint") == "\(base)/\(path)/oauth2/authorize")
+            #expect(document.member("token_endpoint") == "\(base)/\(path)/oauth2/token")
+            #expect(document.member("jwks_uri") == "\(base)/common/discovery/keys")
+            #expect(document.json?["microsoft_multi_refresh_token"] == true)
+            let keys = try await browser.get("/common/discovery/keys").json?["keys"]?.array ?? []
+            #expect(keys.count == 4 && keys.allSatisfy { $0["issuer"] == nil && $0["x5c"] != nil })
+        }
+    }
+
+    @Test(arguments: [
+        "fabrikam.example/.well-known/openid-configuration", "fabrikamb2c.example/b2c_1_susi/oauth2/token",
+        "tfp/fabrikamb2c.example/b2c_1_susi/discovery/keys", "fabrikam.example/oauth2/authorize",
+    ])
+    func `customers' tenants have none, and programs read that as JSON`(_ path: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().get("/\(path)", headers: [("Accept", "application/json")])
+            #expect(answer.status == 404 && answer.member("error") == "not_found")
+            let page = try await tenant.browser().get("/\(path)", headers: [("Accept", "text/html")])
+            #expect(page.status == 404 && page["Content-Type"] == "text/html; charset=utf-8")
+        }
+    }
+
+    @Test func `a person signs in for a resource, and a refresh is for it`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (browser, base) = (tenant.browser(), tenant.tenant.baseURL)
+            let web = TestTenant.web
+            var page = try await browser.get(
+                "/common/oauth2/authorize",
+                [
+                    ("client_id", web.id), ("redirect_uri", web.webRedirectURIs[0]), ("response_type", "code"),
+                    ("resource", "https://graph.microsoft.com/"), ("state", "s"),
+                ])
+            page = try await browser.submit(page, "username", "adele@contoso.example")
+            page = try await browser.submit(page, "password", "demo")
+            if page.shownField == "consent" { page = try await browser.submit(page, "consent", "accept") }
+            let code = try page.callback()["code"]
+            let tokens = try await browser.post(
+                "/common/oauth2/token",
+                [
+                    ("grant_type", "authorization_code"), ("client_id", web.id), ("client_secret", web.secret ?? ""),
+                    ("code", code ?? ""), ("redirect_uri", web.webRedirectURIs[0]),
+                    ("resource", "https://graph.microsoft.com/"),
+                ])
+            #expect(tokens.status == 200, "\(tokens.text)")
+            #expect(tokens.member("resource") == "https://graph.microsoft.com")
+            let lifetime = try #require(tokens.member("expires_in").flatMap { Int($0) })
+            #expect((3600...5400).contains(lifetime))
+            #expect(tokens.member("expires_on") == String(1_800_000_000 + lifetime))
+            let claims = try #require(tokens.claims("id_token"))
+            #expect(claims["ver"] == "1.0" && claims["iss"]?.string == "\(base)/sts/\(Tenant.contoso)/")
+            #expect(claims["upn"] == "adele@contoso.example" && claims["preferred_username"] == nil)
+            #expect(try await browser.me(tokens.member("access_token")).status == 200)
+            let again = try await browser.post(
+                "/common/oauth2/token",
+                [
+                    ("grant_type", "refresh_token"), ("client_id", web.id), ("client_secret", web.secret ?? ""),
+                    ("refresh_token", tokens.member("refresh_token") ?? ""),
+                    ("resource", AccessToken.graphAudience),
+                ])
+            #expect(again.status == 200 && again.member("scope")?.contains("User.Read") == true, "\(again.text)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("https://graph.microsoft.com", nil), ("https://graph.windows.net/", nil),
+            ("https://nothing.example", 500_011),
+        ] as [(String, Int?)])
+    func `an application gets its own token for a resource`(_ resource: String, _ number: Int?) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().post(
+                "/contoso.example/oauth2/token",
+                [
+                    ("grant_type", "client_credentials"), ("client_id", TestTenant.web.id),
+                    ("client_secret", TestTenant.web.secret ?? ""), ("resource", resource),
+                ])
+            #expect(answer.number == number)
+            if number == nil { #expect(answer.claims("access_token")?["aud"]?.string == AccessToken.graphAudience) }
+        }
+    }
+
+    @Test(arguments: [("adele@contoso.example", "Managed"), ("adele@nowhere.example", "Unknown")])
+    func `no password is sent elsewhere`(_ user: String, _ kind: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().get("/common/userrealm/\(user)?api-version=1.0")
+            #expect(answer.status == 200 && answer.member("account_type") == kind)
+        }
+    }
+}

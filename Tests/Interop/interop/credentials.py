@@ -1,0 +1,282 @@
+"""Credentials of azure-identity and MSAL for Python that `web.py` and `msal_python.py` do not have.
+
+Certificates, assertions, on-behalf-of, passwords, and those of environment variables.
+"""
+
+import base64
+import datetime
+import os
+import time
+import uuid
+from contextlib import contextmanager
+
+import jwt
+import msal
+import requests
+from azure.core.exceptions import ClientAuthenticationError
+from azure.core.pipeline.transport import RequestsTransport
+from azure.identity import (
+    CertificateCredential,
+    ClientAssertionCredential,
+    DefaultAzureCredential,
+    EnvironmentCredential,
+    InteractiveBrowserCredential,
+    OnBehalfOfCredential,
+    UsernamePasswordCredential,
+    WorkloadIdentityCredential,
+)
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import pkcs12
+from requests.adapters import HTTPAdapter
+from suite.registry import registry
+
+from .tenant import ADELE, BUNDLE, ROLES, SECRET, WEB_URI, browsing, query, running, sign_in
+
+tests, test = registry("credentials")
+
+GRAPH = "https://graph.microsoft.com"
+DOMAIN = "contoso.example"
+API = "api://middle.example/Tasks.Read"
+MIDDLE_URI = "http://localhost:8081/callback"
+
+
+class Certificate:
+    """A certificate of an application, which it has signed itself, and its key."""
+
+    def __init__(self, folder, name):
+        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        now, subject = datetime.datetime.now(datetime.UTC), x509.Name.from_rfc4514_string(f"CN={name}")
+        builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(self.key.public_key())
+        self.certificate = builder.serial_number(x509.random_serial_number()).not_valid_before(now).not_valid_after(
+            now + datetime.timedelta(days=2)).sign(self.key, hashes.SHA256())
+        self.pem = self.certificate.public_bytes(serialization.Encoding.PEM)
+        self.public, self.whole = folder / f"{name}.pem", folder / f"{name}-with-key.pem"
+        self.public.write_bytes(self.pem)
+        self.whole.write_bytes(self.private(serialization.NoEncryption()) + self.pem)
+
+    def private(self, encryption):
+        return self.key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption)
+
+    @property
+    def thumbprint(self):
+        return self.certificate.fingerprint(hashes.SHA1()).hex()
+
+    def assertion(self, client_id, audience, seconds=300):
+        """The proof that an application signs by itself (Microsoft's certificate-credentials.md)."""
+        now, digest = int(time.time()), self.certificate.fingerprint(hashes.SHA256())
+        return jwt.encode(
+            {"aud": audience, "iss": client_id, "sub": client_id, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds},
+            self.key, algorithm="PS256", headers={"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode()})
+
+
+class Context:
+    def __init__(self, tenant, certificate):
+        self.tenant, self.situation, self.certificate = tenant, tenant.situation, certificate
+        self.off = {"disable_instance_discovery": True}
+        self.usual = {"authority": tenant.origin} | self.off
+        self.named = {"AZURE_AUTHORITY_HOST": tenant.origin, "AZURE_TENANT_ID": DOMAIN}
+        self.ids = {each["name"]: each["client_id"] for each in tenant.said["clients"]}
+        self.certified = self.ids["Certified"]
+        self.audience = f"{tenant.origin}/{DOMAIN}/oauth2/v2.0/token"
+
+    def application(self, client_id, credential):
+        """One of MSAL's."""
+        return msal.ConfidentialClientApplication(
+            client_id, client_credential=credential, authority=f"{self.tenant.origin}/{DOMAIN}", instance_discovery=False,
+            http_client=self.tenant.session())
+
+    def own(self, credential, client_id):
+        """Expects the application's own token for Graph, with its roles, and returns its claims."""
+        claims = jwt.decode(credential.get_token(f"{GRAPH}/.default").token, options={"verify_signature": False})
+        assert claims["appid"] == client_id and sorted(claims["roles"]) == ROLES and claims["idtyp"] == "app", claims
+        return claims
+
+    def expect_proof(self, credential):
+        """Expects the application's own token, for which it has proved itself by an assertion."""
+        assert self.own(credential, self.certified)["appidacr"] == "2"
+
+    def person(self, client_id, scope, redirect_uri):
+        """An access token of a person who signs in at an application with its secret."""
+        session, asked = self.tenant.session(), {"client_id": client_id, "redirect_uri": redirect_uri, "response_type": "code", "scope": scope}
+        base = f"{self.tenant.origin}/{DOMAIN}/oauth2/v2.0"
+        code = query(sign_in(session, session.get(f"{base}/authorize", params=asked, allow_redirects=False).url, redirect_uri))["code"]
+        return session.post(f"{base}/token", data={
+            "grant_type": "authorization_code", "code": code, "client_id": client_id, "client_secret": SECRET, "redirect_uri": redirect_uri,
+        }).json()["access_token"]
+
+    def me(self, token):
+        answer = self.tenant.session().get(self.tenant.said["graph"], headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["userPrincipalName"]
+
+
+@contextmanager
+def environment(binary, root, folder):
+    certificate, usual = Certificate(folder, "certified"), dict(os.environ)
+    roles = {"granted": {GRAPH: ROLES}}
+    applications = [
+        {"name": "Tasks", "native": [BUNDLE, "http://localhost"]},
+        {"name": "Web", "web": [WEB_URI], "secret_file": "secret"} | roles,
+        {"name": "Certified", "web": ["http://localhost:8082/callback"], "certificate_file": "certified.pem"} | roles,
+        {"name": "Middle", "web": [MIDDLE_URI], "secret_file": "secret", "exposes": {"api://middle.example": ["Tasks.Read"]}},
+    ]
+    try:
+        with running(binary, root / "Public", folder, settings={"applications": applications, "password_grant": True}) as tenant:
+            os.environ |= {"REQUESTS_CA_BUNDLE": tenant.root, "SSL_CERT_FILE": tenant.root}
+            yield Context(tenant, certificate)
+    finally:
+        os.environ.clear()
+        os.environ.update(usual)
+
+
+def refused(credential, scope, number):
+    try:
+        raise AssertionError(f"{credential.get_token(scope)} instead of AADSTS{number}")
+    except ClientAuthenticationError as error:
+        assert f"AADSTS{number}:" in str(error), error
+
+
+@test("azure-identity: a certificate in a file, with a password in memory, and with its chain in the header")
+def certificate(context):
+    own, sealed = context.certificate, serialization.BestAvailableEncryption(b"a password")
+    context.expect_proof(CertificateCredential(DOMAIN, context.certified, str(own.whole), **context.usual))
+    context.expect_proof(CertificateCredential(
+        DOMAIN, context.certified, certificate_data=own.private(sealed) + own.pem, password="a password", **context.usual))
+    context.expect_proof(CertificateCredential(DOMAIN, context.certified, str(own.whole), send_certificate_chain=True, **context.usual))
+    other = Certificate(context.tenant.folder, "other")
+    refused(CertificateCredential(DOMAIN, context.certified, str(other.whole), **context.usual), f"{GRAPH}/.default", 700027)
+
+
+@test("azure-identity: an assertion that the application signs itself, made anew for each request")
+def client_assertion(context):
+    made = []
+
+    def assertion():
+        made.append(context.certificate.assertion(context.certified, context.audience))
+        return made[-1]
+
+    for count in (1, 2):
+        credential = ClientAssertionCredential(DOMAIN, context.certified, assertion, **context.usual)
+        context.expect_proof(credential)
+        context.expect_proof(credential)
+        assert len(made) == count, made
+
+
+@test("azure-identity: an assertion that has expired")
+def expired_assertion(context):
+    late = ClientAssertionCredential(
+        DOMAIN, context.certified, lambda: context.certificate.assertion(context.certified, context.audience, seconds=-1000), **context.usual)
+    refused(late, f"{GRAPH}/.default", 700024)
+
+
+@test("azure-identity: on behalf of a person, once they have consented to the API between, with its secret and for Graph")
+def on_behalf_of(context):
+    context.tenant.reset()
+    middle = context.ids["Middle"]
+
+    def credential(token, **more):
+        return OnBehalfOfCredential(DOMAIN, middle, client_secret=SECRET, user_assertion=token, **context.usual | more)
+
+    token = context.person(context.ids["Web"], API, WEB_URI)
+    refused(credential(token), f"{GRAPH}/User.Read", 65001)
+    context.person(middle, f"{GRAPH}/User.Read", MIDDLE_URI)
+    assert context.me(credential(token).get_token(f"{GRAPH}/User.Read").token) == ADELE
+    refused(credential(context.person(middle, f"{GRAPH}/User.Read", MIDDLE_URI)), f"{GRAPH}/User.Read", 50013)
+
+
+class Standard(HTTPAdapter):
+    """Sends what is meant for the host's usual port to the tenant's: msal asks for a person's realm without the port of the authority."""
+
+    def __init__(self, origin):
+        super().__init__()
+        self.origin = origin
+
+    def send(self, request, **more):
+        request.url = self.origin + request.url.removeprefix("https://localhost")
+        return super().send(request, **more)
+
+
+@test("MSAL for Python: on behalf of a person, once they have consented, and for itself with an assertion that it signs")
+def msal_on_behalf(context):
+    context.tenant.reset()
+    middle, scopes = context.ids["Middle"], ["User.Read"]
+    token = context.person(context.ids["Web"], API, WEB_URI)
+    # It gives a refusal again for a minute, without a request.
+    asked = context.application(middle, SECRET).acquire_token_on_behalf_of(token, scopes)
+    assert asked["error"] == "invalid_grant" and asked["error_codes"] == [65001], asked
+    context.person(middle, f"{GRAPH}/User.Read", MIDDLE_URI)
+    result = context.application(middle, SECRET).acquire_token_on_behalf_of(token, scopes)
+    assert context.me(result["access_token"]) == ADELE and result["id_token_claims"]["aud"] == middle, result
+    assertion = {"client_assertion": lambda: context.certificate.assertion(context.certified, context.audience)}
+    own = context.application(context.certified, assertion).acquire_token_for_client([f"{GRAPH}/.default"])
+    assert "access_token" in own, own
+
+
+@test("MSAL for Python: a certificate by its thumbprint, by itself, with its chain, and in PKCS#12")
+def msal_certificate(context):
+    own = context.certificate
+    key = own.private(serialization.NoEncryption()).decode()
+    bag = context.tenant.folder / "certified.pfx"
+    bag.write_bytes(pkcs12.serialize_key_and_certificates(b"own", own.key, own.certificate, None, serialization.BestAvailableEncryption(b"a password")))
+    for credential in (
+        {"private_key": key, "thumbprint": own.thumbprint},
+        {"private_key": key, "public_certificate": own.pem.decode()},
+        {"private_key": key, "thumbprint": own.thumbprint, "public_certificate": own.pem.decode()},
+        {"private_key_pfx_path": str(bag), "passphrase": "a password"},
+    ):
+        result = context.application(context.certified, credential).acquire_token_for_client([f"{GRAPH}/.default"])
+        assert "access_token" in result, (list(credential), result)
+
+
+@test("azure-identity: a name and a password, where the tenant takes them: after the consent, with the right password")
+def password(context):
+    context.tenant.reset()
+    session = requests.Session()
+    session.mount("https://localhost/", Standard(context.tenant.origin))
+    native, scope = context.ids["Tasks"], f"{GRAPH}/User.Read"
+
+    def credential(word):
+        return UsernamePasswordCredential(native, ADELE, word, tenant_id=DOMAIN, transport=RequestsTransport(session=session), **context.usual)
+
+    refused(credential("demo"), scope, 65001)
+    with browsing(context.tenant.session()):
+        InteractiveBrowserCredential(tenant_id=DOMAIN, client_id=native, timeout=30, **context.usual).get_token(scope)
+    assert context.me(credential("demo").get_token(scope).token) == ADELE
+    refused(credential("wrong"), scope, 50126)
+
+
+@contextmanager
+def variables(**named):
+    """The variables AZURE_…, and no others of that kind."""
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AZURE_")}
+    os.environ.update(named)
+    try:
+        yield
+    finally:
+        for name in named:
+            del os.environ[name]
+        os.environ.update(kept)
+
+
+@test("azure-identity: the environment's credential and the default one, with a secret")
+def environments(context):
+    with variables(**context.named, AZURE_CLIENT_ID=context.ids["Web"], AZURE_CLIENT_SECRET=SECRET):
+        for credential in (EnvironmentCredential, DefaultAzureCredential):
+            context.own(credential(**context.off), context.ids["Web"])
+
+
+@test("azure-identity: the environment's credential with a certificate")
+def environment_certificate(context):
+    with variables(**context.named, AZURE_CLIENT_ID=context.certified, AZURE_CLIENT_CERTIFICATE_PATH=str(context.certificate.whole)):
+        context.expect_proof(EnvironmentCredential(**context.off))
+
+
+@test("azure-identity: the token file of a workload, which is read anew, and the default credential with it")
+def workload(context):
+    token = context.tenant.folder / "token"
+    with variables(**context.named, AZURE_CLIENT_ID=context.certified, AZURE_FEDERATED_TOKEN_FILE=str(token)):
+        for credential in (WorkloadIdentityCredential, DefaultAzureCredential):
+            token.write_text(context.certificate.assertion(context.certified, context.audience))
+            context.expect_proof(credential(**context.off))

@@ -1,0 +1,115 @@
+"""The commands that READMEs and the recipe give to a Mac, as they stand there: of docker run, what is behind the image's name is run
+with the program; of the Mac's own tools, that no other is named."""
+
+import itertools
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+from contextlib import contextmanager
+
+import requests
+from made import made
+from suite.registry import registry
+from suite.server import free_pair_of_ports
+
+tests, test = registry("On a Mac")
+
+RECIPE = "deploy/recipes/on-a-mac.md"
+# The project that the recipe says to choose before the archive is unpacked into this folder.
+DOWNLOADED = {
+    "Workforce": "workforce-ios", "External": "external-ios", "B2C": "b2c-ios", "Mac": "workforce-macos", "MacExternal": "external-macos",
+}
+BUNDLE = "com.contoso.tasks"
+ONLY_THERE = ("xcrun simctl ", "echo '127.0.0.1 fabrikam.ciamlogin.localhost' | sudo tee -a /etc/hosts", "security add-trusted-cert ", "open -a Simulator")
+
+
+class Mac:
+    """The folder of a second Terminal, and the tenant, when it runs."""
+
+    def __init__(self, binary, root, folder):
+        self.binary, self.root, self.folder = binary, root, folder
+        self.tenant = None
+
+    def situation(self):
+        return str(sorted(str(path.relative_to(self.folder)) for path in self.folder.glob("*/*")))
+
+    def download(self, project, folder):
+        """The archive of the page /native, unpacked."""
+        values = {"bundle_id": BUNDLE, "redirect_uri": f"msauth.{BUNDLE}://auth", "edit_policy": "b2c_1_edit_profile"}
+        files, = made({"projects": [{"id": project, "tenant": "demo", "origin": self.said["base_url"], "values": values}]})["projects"]
+        for path, text in files.items():
+            place = folder / "TasksApp" / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+
+    def program(self, command):
+        """The words behind the image's name, with the volumes' folders here, and its variables."""
+        words = shlex.split(command)
+        behind = words[words.index("companion") + 1:]
+        named = dict(word.split("=", 1) for option, word in itertools.pairwise(words) if option == "-e")
+        usual = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")}
+        places = {"/out/": f"{self.folder}/", "/var/lib/companion/": f"{self.folder}/"}
+        for there, here in places.items():
+            behind = [word.replace(there, here) for word in behind]
+        return [self.binary, *behind], usual | named | {"COMPANION_PUBLIC": str(self.root / "Public"), "XDG_DATA_HOME": str(self.folder / "data")}
+
+
+@contextmanager
+def environment(binary, root, folder):
+    mac = Mac(binary, root, folder)
+    try:
+        yield mac
+    finally:
+        if mac.tenant:
+            mac.tenant.terminate()
+            mac.tenant.wait(15)
+
+
+def commands(text):
+    """The commands of the blocks of a shell, each on one line."""
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE):
+        yield from (line.strip() for line in re.sub(r" *\\\n *", " ", block).splitlines() if line.strip())
+
+
+def run(mac, command):
+    if command.startswith("docker build -f "):
+        assert (mac.root / command.split()[3]).exists(), command
+    elif command.startswith("docker run ") and " companion tenant " in command:
+        arguments, environ = mac.program(command)
+        mac.tenant = subprocess.Popen(
+            [*arguments, "--listen", f"localhost:{free_pair_of_ports()}", "--json", "--exit-with-parent"], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        mac.said = json.loads(mac.tenant.stdout.readline())
+        assert [each["client_id"] for each in mac.said["clients"]], mac.said
+        for auth, status in ((None, 401), (("any", "control"), 200)):
+            answer = requests.get(f"{mac.said['base_url']}/control", auth=auth, verify=mac.said["root_file"], timeout=30)
+            assert answer.status_code == status, f"{auth}: {answer.status_code}"
+    elif command.startswith("docker run ") and " companion demo" in command:
+        assert "-p 127.0.0.1:8080-8081:8080-8081 " in command, command
+        assert "<http://localhost:8080/native>" in (mac.root / RECIPE).read_text()
+    elif found := re.fullmatch(r"ditto -x -k ~/Downloads/TasksApp\.zip (\w+)", command):
+        mac.download(DOWNLOADED[found[1]], mac.folder / found[1])
+    elif command.startswith("curl "):
+        port = int(mac.said["base_url"].rsplit(":", 1)[1]) + 1
+        subprocess.run(shlex.split(command.replace(":8444/", f":{port}/")), check=True, capture_output=True, timeout=60, cwd=mac.folder)
+        assert (mac.folder / shlex.split(command)[2]).read_text().startswith("-----BEGIN CERTIFICATE-----")
+    elif re.match(r"open [\w/]+\.xcodeproj$", command):
+        assert (mac.folder / command.split()[1] / "project.pbxproj").exists(), command
+    else:
+        assert command.startswith(ONLY_THERE), f"nobody runs {command}"
+
+
+@test("every command of the recipe runs in its order, or is one of the Mac's own tools")
+def recipe(mac):
+    found = list(commands((mac.root / RECIPE).read_text()))
+    assert len(found) > 10, found
+    for command in found:
+        run(mac, command)
+    opened = re.findall(r"`open ([\w/]+\.xcodeproj)`", (mac.root / RECIPE).read_text())
+    assert opened
+    for path in opened:
+        run(mac, f"open {path}")
+    written = {path.name for path in pathlib.Path(mac.folder).iterdir() if any(path.glob("*/*.xcodeproj"))}
+    assert written == set(DOWNLOADED), written

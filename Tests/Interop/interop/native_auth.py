@@ -1,0 +1,314 @@
+"""MSALNativeAuth at `companion tenant`: every flow, every error that a validator tells apart, and each validator when the tenant breaks it."""
+
+import json
+import urllib.parse
+from contextlib import contextmanager
+
+from suite.registry import registry
+
+from .msal_native_auth import GENERAL, KNOWN, PASSWORD_SUBERRORS, Failed, NativeApplication, property_of
+from .native import Change
+from .tenant import BUNDLE, WEB_URI, running
+
+tests, test = registry("native authentication")
+
+SAMPLE = "7f1c5d0e-2b96-4a83-9e47-d05b8c3f6a12"
+COLLECTING = "11111111-2222-4333-8444-555555555501"
+CODES = "11111111-2222-4333-8444-555555555502"
+DISABLED = "11111111-2222-4333-8444-555555555503"
+PERSON, PASSWORD, NEW = "customer@fabrikam.example", "demo", "Vinter-2027"
+OWN = "Sommar-2026"
+
+
+def person(name, **more):
+    return {"username": f"{name}@fabrikam.example", "password": OWN} | more
+
+
+@contextmanager
+def environment(binary, root, folder):
+    with running(binary, root / "Public", folder, settings={
+        "applications": [
+            {"name": "Tasks", "native": [BUNDLE]}, {"name": "Web", "web": [WEB_URI], "secret_file": "secret"},
+            {"name": "Collecting", "client_id": COLLECTING, "native_authentication": True, "user_flow": {"attributes": [
+                {"name": "displayName", "regex": "^[A-Z]"}, {"name": "age", "type": "integer"}, {"name": "city", "required": False}]}},
+            {"name": "Codes", "client_id": CODES, "native_authentication": True, "user_flow": {"method": "code"}},
+            {"name": "Disabled", "client_id": DISABLED, "native_authentication": True, "public_client_flows": False},
+        ],
+        "users": [
+            {"username": "coder@fabrikam.example", "sign_in": "code"}, person("mailed", second_factor="email"),
+            person("texted", second_factor="sms", mobile_phone="+46 70 555 0199"), person("fresh", second_factor="unregistered"),
+            person("blocked", second_factor="sms", mobile_phone="+46 70 555 0198", blocked_contact=True),
+            person("unlisted", second_factor="unregistered", blocked_contact=True), person("forgetful"),
+        ]}) as tenant:
+        yield tenant
+
+
+def application(tenant, client_id=SAMPLE, session=None, authority=None, **more):
+    return NativeApplication(session or tenant.session(), authority or tenant.said["external_authority"], client_id, **more)
+
+
+def code(tenant, to, wait=5):
+    """The newest code, which a test would wait for."""
+    answer = tenant.session().get(f"{tenant.origin}/outbox?{urllib.parse.urlencode({'to': to, 'wait': wait})}").json()
+    return answer["messages"][0]["code"]
+
+
+def results(tenant):
+    """The lines at /clients for the newest answer: a method, an error's property or MSAL's next request, and the state."""
+    clients = tenant.session().get(f"{tenant.origin}/clients").json()["clients"]
+    newest = max((each for client in clients for each in client["requests"]), key=lambda each: each["position"])
+    return [(each["property"] if each["is_error"] else each["next"] or each["methods"][0], each["state"]) for each in newest["native"]["msal"]]
+
+
+def expect(state, name, error=None, at=None):
+    """at: the tenant, whose page has to say the same."""
+    assert (state.name, state.error) == (name, error), state
+    if at:
+        said = results(at)
+        assert said[-1 if state.first else 0] == state.shown, (said, state)
+
+
+counter = iter(range(1, 1000))
+
+
+def newcomer():
+    return f"newcomer{next(counter)}@customer.example"
+
+
+@test("a person signs in by a password, in the first call or later, and by a code, which is sent again on request")
+def signing_in(tenant):
+    app = application(tenant)
+    expect(app.sign_in(PERSON, PASSWORD), "signed in", at=tenant)
+    assert app.requests == ["oauth2/v2.0/initiate", "oauth2/v2.0/challenge", "oauth2/v2.0/token"], app.requests
+    expect(app.sign_in(PERSON, "wrong"), "error", "invalidCredentials", at=tenant)
+    state = app.sign_in(PERSON)
+    expect(state, "SignInPasswordRequiredState", at=tenant)
+    expect(app.submit_password(state, "wrong"), "SignInPasswordRequiredState", "invalidPassword", at=tenant)
+    signed_in = app.submit_password(state, PASSWORD)
+    expect(signed_in, "signed in", at=tenant)
+    assert signed_in.values["claims"]["preferred_username"] == PERSON and signed_in.values["identifier"].count(".") == 1, signed_in
+    silent = tenant.session().post(f"{tenant.said['external_authority']}/oauth2/v2.0/token", data={
+        "grant_type": "refresh_token", "client_id": SAMPLE, "refresh_token": signed_in.values["refresh_token"], "scope": app.scopes, "client_info": "1"})
+    assert silent.status_code == 200, silent.text
+    state = app.sign_in("coder@fabrikam.example", "a password that nobody asks for")
+    expect(state, "SignInCodeRequiredState", at=tenant)
+    old = code(tenant, "coder@fabrikam.example")
+    resent = app.resend(state)
+    expect(app.submit_code(resent, old), "SignInCodeRequiredState", "invalidCode", at=tenant)
+    expect(app.submit_code(resent, code(tenant, "coder@fabrikam.example")), "signed in", at=tenant)
+    # An authority that ends with a slash.
+    expect(application(tenant, authority=tenant.said["external_authority"] + "/").sign_in(PERSON, PASSWORD), "signed in", at=tenant)
+
+
+@test("a second factor is shown by mail and by text message, registered at first, or confirmed before")
+def second_factors(tenant):
+    for name, target in (("mailed", "mailed@fabrikam.example"), ("texted", "+46 70 555 0199")):
+        app = application(tenant)
+        state = app.sign_in(f"{name}@fabrikam.example", OWN)
+        expect(state, "AwaitingMFAState", at=tenant)
+        state = app.request_challenge(state, state.values["methods"][0])
+        expect(state, "MFARequiredState", at=tenant)
+        expect(app.submit_challenge(state, "00000000"), "MFARequiredState", "invalidChallenge", at=tenant)
+        expect(app.submit_challenge(state, code(tenant, target)), "signed in", at=tenant)
+    state = app.sign_in("blocked@fabrikam.example", OWN)
+    expect(app.request_challenge(state, state.values["methods"][0]), "MFARequiredState", "authMethodBlocked", at=tenant)
+    state = app.sign_in("unlisted@fabrikam.example", OWN)
+    expect(app.challenge_method(state, state.values["methods"][0], "a@b.example"), "RegisterStrongAuthState", "verificationContactBlocked", at=tenant)
+    fresh = "fresh@fabrikam.example"
+    state = app.sign_in(fresh, OWN)
+    expect(state, "RegisterStrongAuthState", at=tenant)
+    email, sms = state.values["methods"]
+    expect(app.challenge_method(state, sms, "no number"), "RegisterStrongAuthState", "invalidInput", at=tenant)
+    sent = app.challenge_method(state, sms, "+46 70 555 0197")
+    expect(sent, "RegisterStrongAuthVerificationRequiredState", at=tenant)
+    expect(app.submit_registration(sent, "00000000"), "RegisterStrongAuthVerificationRequiredState", "invalidChallenge", at=tenant)
+    # Another method instead, with the newest token, and it is the confirmed address.
+    expect(app.challenge_method(sent, email, fresh), "signed in", at=tenant)
+    expect(app.sign_in(fresh, OWN), "AwaitingMFAState", at=tenant)
+    for without in ("mailed", "fresh"):
+        app = application(tenant, capabilities=())
+        expect(app.sign_in(f"{without}@fabrikam.example", OWN), "error", "browserRequired", at=tenant)
+
+
+@test("a person signs up with a code and a password, with attributes, and with a code alone, and is signed in")
+def signing_up(tenant):
+    app, name = application(tenant), newcomer()
+    state = app.sign_up(name)
+    expect(state, "SignUpCodeRequiredState", at=tenant)
+    expect(app.continue_sign_up(state, grant_type="oob", oob="00000000"), "SignUpCodeRequiredState", "invalidCode", at=tenant)
+    state = app.continue_sign_up(state, grant_type="oob", oob=code(tenant, name))
+    expect(state, "SignUpPasswordRequiredState", at=tenant)
+    for password in ("Short-1", "Aa1-" * 65, "Vinter-2027-å", f"My-{name.split('@')[0]}-X", "onlylowercase"):
+        expect(app.continue_sign_up(state, grant_type="password", password=password), "SignUpPasswordRequiredState", "invalidPassword", at=tenant)
+    state = app.continue_sign_up(state, grant_type="password", password=NEW)
+    expect(state, "SignInAfterSignUpState", at=tenant)
+    expect(app.sign_in_after(state), "signed in", at=tenant)
+    expect(app.sign_up(name), "error", "userAlreadyExists", at=tenant)
+    expect(app.sign_up(newcomer(), password="Short-1"), "error", "invalidPassword", at=tenant)
+
+    app, name = application(tenant, COLLECTING), newcomer()
+    expect(app.sign_up(name, NEW, json.dumps({"displayName": "casey"})), "error", "attributesInvalid", at=tenant)
+    state = app.sign_up(name, NEW, json.dumps({"displayName": "Casey"}))
+    state = app.continue_sign_up(state, grant_type="oob", oob=code(tenant, name))
+    expect(state, "SignUpAttributesRequiredState", at=tenant)
+    assert [each["name"] for each in state.values["attributes"]] == ["age"], state
+    expect(app.continue_sign_up(state, grant_type="attributes", attributes='{"age": "old"}'), "SignUpAttributesRequiredState", "attributesInvalid", at=tenant)
+    state = app.continue_sign_up(state, grant_type="attributes", attributes='{"age": "44"}')
+    expect(state, "SignInAfterSignUpState", at=tenant)
+    assert app.sign_in_after(state).values["claims"]["name"] == "Casey"
+
+    app, name = application(tenant, CODES, challenge_types=("oob",)), newcomer()
+    state = app.continue_sign_up(app.sign_up(name), grant_type="oob", oob=code(tenant, name))
+    expect(app.sign_in_after(state), "signed in", at=tenant)
+    expect(app.sign_in(name), "SignInCodeRequiredState", at=tenant)
+    expect(application(tenant, challenge_types=("oob",)).sign_up(newcomer()), "error", "browserRequired", at=tenant)
+
+
+@test("a password is reset by a code, which ends the earlier one, and the app is signed in")
+def resetting(tenant):
+    app, name = application(tenant), "forgetful@fabrikam.example"
+    state = app.reset(name)
+    expect(state, "ResetPasswordCodeRequiredState", at=tenant)
+    expect(app.submit_reset_code(state, "00000000"), "ResetPasswordCodeRequiredState", "invalidCode", at=tenant)
+    state = app.submit_reset_code(state, code(tenant, name))
+    expect(state, "ResetPasswordRequiredState", at=tenant)
+    for password in ("Short-1", OWN):
+        expect(app.submit_new_password(state, password), "ResetPasswordRequiredState", "invalidPassword", at=tenant)
+    state = app.submit_new_password(state, NEW)
+    expect(state, "SignInAfterResetPasswordState", at=tenant)
+    assert app.requests[-2:] == ["resetpassword/v1.0/poll_completion"] * 2, app.requests
+    expect(app.sign_in_after(state), "signed in", at=tenant)
+    expect(app.sign_in(name, OWN), "error", "invalidCredentials", at=tenant)
+    expect(app.sign_in(name, NEW), "signed in", at=tenant)
+    expect(app.reset("coder@fabrikam.example"), "error", "userDoesNotHavePassword", at=tenant)
+
+
+@test("each way to refuse a beginning is the error that MSAL tells apart")
+def refused(tenant):
+    app = application(tenant)
+    expect(app.sign_in("nobody@fabrikam.example"), "error", "userNotFound", at=tenant)
+    expect(app.reset("nobody@fabrikam.example"), "error", "userNotFound", at=tenant)
+    expect(app.sign_up("no address"), "error", "invalidUsername", at=tenant)
+    for client_id in (DISABLED, tenant.native_id, "11111111-2222-4333-8444-5555555555ff"):
+        expect(application(tenant, client_id).sign_in(PERSON), "error", GENERAL, at=tenant)
+    body = tenant.session().post(f"{tenant.said['external_authority']}/oauth2/v2.0/initiate", data={
+        "client_id": DISABLED, "username": PERSON, "challenge_type": "redirect"})
+    assert (body.status_code, body.json()["suberror"]) == (401, "nativeauthapi_disabled"), body.text
+
+
+# endpoint, error, suberror, code: the error that the app sees
+ROWS = [
+    ("oauth2/v2.0/initiate", "user_not_found", None, 50034, "userNotFound"),
+    ("oauth2/v2.0/challenge", "access_denied", "provider_blocked_by_rep", None, "authMethodBlocked"),
+    ("oauth2/v2.0/token", "invalid_grant", "invalid_oob_value", None, "invalidCode"),
+    ("oauth2/v2.0/token", "invalid_grant", None, 50034, "userNotFound"),
+    ("oauth2/v2.0/token", "invalid_grant", None, 50126, "invalidPassword"),
+    ("oauth2/v2.0/token", "invalid_grant", None, 50053, GENERAL),
+    ("oauth2/v2.0/token", "invalid_grant", None, None, GENERAL),
+    ("oauth2/v2.0/token", "invalid_grant", "mfa_required", None, GENERAL),
+    ("oauth2/v2.0/token", "invalid_grant", "registration_required", None, GENERAL),
+    ("oauth2/v2.0/token", "invalid_request", None, 50142, GENERAL),
+    ("oauth2/v2.0/token", "user_not_found", None, None, "userNotFound"),
+    ("oauth2/v2.0/token", "expired_refresh_token", None, None, "refreshTokenExpired"),
+    ("oauth2/v2.0/token", "invalid_scope", None, None, "invalidScope"),
+    ("signup/v1.0/start", "user_already_exists", None, None, "userAlreadyExists"),
+    ("signup/v1.0/start", "invalid_request", None, 90100, "invalidUsername"),
+    ("signup/v1.0/start", "invalid_request", None, 90023, GENERAL),
+    ("signup/v1.0/start", "invalid_grant", "attribute_validation_failed", None, "attributesInvalid"),
+    ("signup/v1.0/continue", "invalid_grant", "invalid_oob_value", None, "invalidCode"),
+    ("signup/v1.0/continue", "invalid_grant", "attribute_validation_failed", None, "attributesInvalid"),
+    ("signup/v1.0/continue", "credential_required", None, None, GENERAL),
+    ("signup/v1.0/continue", "attributes_required", None, None, GENERAL),
+    ("resetpassword/v1.0/start", "user_not_found", None, None, "userNotFound"),
+    ("resetpassword/v1.0/start", "invalid_request", None, 500222, "userDoesNotHavePassword"),
+    ("resetpassword/v1.0/continue", "invalid_grant", "invalid_oob_value", None, "invalidCode"),
+    ("register/v1.0/challenge", "access_denied", "provider_blocked_by_rep", None, "verificationContactBlocked"),
+    ("register/v1.0/challenge", "invalid_request", None, 901001, "invalidInput"),
+    ("register/v1.0/continue", "invalid_grant", "invalid_oob_value", None, "invalidChallenge"),
+    *((path, "invalid_grant", suberror, None, "invalidPassword") for suberror in PASSWORD_SUBERRORS for path in (
+        "signup/v1.0/start", "signup/v1.0/continue", "resetpassword/v1.0/submit", "resetpassword/v1.0/poll_completion")),
+]
+NAMED = {row[:2] for row in ROWS}
+
+
+@test("every error of every endpoint comes on demand, for one person and once, and is what MSAL makes of it")
+def on_demand(tenant):
+    plain = [(path, error, None, None, GENERAL) for path, words in KNOWN.items() for error in words.split() if (path, error) not in NAMED]
+    app = application(tenant)
+    for path, error, suberror, number, kind in ROWS + plain:
+        # The call in which the error has a property of its own.
+        grant = {"attributesInvalid": "attributes", "invalidPassword": "password", "userNotFound": "password"}.get(kind, "oob")
+        chosen = "1" if kind == "authMethodBlocked" else None
+        failure = {"endpoint": path, "error": error, "suberror": suberror, "code": number}
+        # The token endpoint knows native authentication by the continuation token, which says who asks.
+        when, token = ({"client": SAMPLE}, "-") if path == "oauth2/v2.0/token" else ({"client": SAMPLE, "user": PERSON}, None)
+        tenant.control(rules=[{"when": when, "times": 1, "native_failure": failure}])
+        for expected in (kind, None):
+            try:
+                app.post(path, username=PERSON, challenge_type=app.challenge_types, grant_type=grant, oob="1", id=chosen, password="-", continuation_token=token)
+                found = None
+            except Failed as failed:
+                is_on_demand = "/control" in failed.body["error_description"] or failed.kind == "invalidUsername"
+                found = failed.kind if is_on_demand else None
+            assert found == expected, (failure, found, expected)
+            if found:
+                named = {"attributesInvalid": "onSignUpAttributesInvalid", "refreshTokenExpired": None, "invalidScope": None}.get(kind, property_of(kind))
+                if path == "oauth2/v2.0/token" and kind == "invalidPassword":
+                    named = "isInvalidCredentials"
+                assert results(tenant)[-1][0] == named, (failure, results(tenant), named)
+    for path in KNOWN:
+        tenant.control(native_failure={"endpoint": path, "error": "redirect"})
+        body = app.post(path, username=PERSON, challenge_type=app.challenge_types, grant_type="oob")
+        assert body == {"challenge_type": "redirect"}, (path, body)
+        assert results(tenant)[0][0] == "isBrowserRequired", (path, results(tenant))
+    name = newcomer()
+    state = app.continue_sign_up(app.sign_up(name, NEW), grant_type="oob", oob=code(tenant, name))
+    expect(state, "SignInAfterSignUpState", at=tenant)
+    state = app.submit_reset_code(app.reset(name), code(tenant, name))
+    tenant.control(native_failure={"endpoint": "resetpassword/v1.0/poll_completion", "error": "failed"})
+    expect(app.submit_new_password(state, "Another-2028"), "error", GENERAL, at=tenant)
+
+
+@test("a validator refuses each answer in which a member is missing that it needs")
+def broken(tenant):
+    def without(*names):
+        def change(answer):
+            members = {name: value for name, value in answer.json().items() if name not in names}
+            answer._content = json.dumps(members).encode()
+        return change
+
+    for path, name in (
+        ("oauth2/v2.0/initiate", "continuation_token"), ("oauth2/v2.0/challenge", "challenge_type"), ("oauth2/v2.0/challenge", "continuation_token"),
+        ("oauth2/v2.0/challenge", "challenge_target_label"), ("oauth2/v2.0/challenge", "challenge_channel"), ("oauth2/v2.0/challenge", "code_length"),
+    ):
+        session = tenant.session()
+        session.mount("https://", Change(path, without(name)))
+        expect(application(tenant, session=session).sign_in("coder@fabrikam.example"), "error", GENERAL)
+    for path, name in (("oauth2/v2.0/token", "continuation_token"), ("oauth2/v2.0/introspect", "methods"), ("oauth2/v2.0/introspect", "continuation_token")):
+        session = tenant.session()
+        session.mount("https://", Change(path, without(name)))
+        expect(application(tenant, session=session).sign_in("mailed@fabrikam.example", OWN), "error", GENERAL)
+
+
+@test("tokens that are replayed, swapped or guessed, and a sixth guess of a code, get nothing")
+def attacked(tenant):
+    app, other = application(tenant), application(tenant, CODES)
+    first = app.sign_in(PERSON)
+    expect(app.submit_password(first, PASSWORD), "signed in", at=tenant)
+    expect(app.submit_password(first, PASSWORD), "SignInPasswordRequiredState", GENERAL, at=tenant)
+    swapped = app.sign_in(PERSON)
+    other.username, other.scopes = PERSON, "openid"
+    expect(other.submit_password(swapped, PASSWORD), "SignInPasswordRequiredState", GENERAL, at=tenant)
+    expect(app.continue_sign_up(swapped, grant_type="oob", oob="1"), "error", GENERAL, at=tenant)
+    app.username = "mailed@fabrikam.example"
+    expect(app.submit_password(swapped, OWN), "SignInPasswordRequiredState", GENERAL, at=tenant)
+    app.username = PERSON
+    expect(app.submit_password(swapped, PASSWORD), "signed in", at=tenant)
+    state = app.sign_in("coder@fabrikam.example")
+    right = code(tenant, "coder@fabrikam.example")
+    wrong = "00000000" if right != "00000000" else "00000001"
+    for _ in range(5):
+        expect(app.submit_code(state, wrong), "SignInCodeRequiredState", "invalidCode", at=tenant)
+    expect(app.submit_code(state, right), "SignInCodeRequiredState", GENERAL, at=tenant)
+    text = tenant.log.read_text(errors="replace")
+    assert right not in text and wrong not in text, "a code is in the log"

@@ -1,0 +1,525 @@
+"""The tenant beside captured answers of the real platform: Public/data/truth.json has a fact in each row, with its source.
+
+A row compares one part of one answer: that it is always or never there, and its form. Rows that are captured or documented
+fail; inferred ones only say so. A row that is to stay different has the reason in `on_purpose`, and fails once it is equal.
+"""
+
+import base64
+import functools
+import json
+import pathlib
+import re
+import time
+import urllib.parse
+from contextlib import contextmanager
+
+from suite.registry import registry
+
+from .tenant import ADELE, SECRET, WEB_URI, approve, query, running, sign_in
+
+tests, test = registry("truth")
+B2C = "fabrikamb2c.example"
+MEGAN = "megan@contoso.example"
+MANY = "many@contoso.example"
+FLOW = f"tfp/{B2C}/b2c_1_susi"
+BIANCA = f"b2cuser@{B2C}"
+ROOT = pathlib.Path(__file__).parent.parent.parent.parent
+CORRELATION = "11111111-2222-4333-8444-555555555555"
+API = "api://web.truth.example"
+OLDER_API = "api://older.truth.example"
+FABRIKAM = "fabrikam.example"
+CASEY = f"customer@{FABRIKAM}"
+PAGE_URI = "http://localhost:8080/page"
+PERSONAL_URI = "http://localhost:8080/personal"
+OPTIONAL_URI = "http://localhost:8080/optional"
+DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
+APPLICATIONS = [
+    {"name": "Page", "spa": [PAGE_URI]},
+    {"name": "Expired", "web": ["http://localhost:8080/expired"], "secret_file": "secret", "secret_expires": "2025-01-01"},
+    {"name": "Older", "web": ["http://localhost:8080/older"], "secret_file": "secret", "group_claims": "all",
+     "exposes": {OLDER_API: ["Tasks.Read"]}, "optional_claims": {"access_token": ["idtyp"]}},
+    {"name": "Personal", "web": [PERSONAL_URI], "secret_file": "secret", "tenants": ["outlook.example"]},
+    {"name": "Optional", "web": [OPTIONAL_URI], "secret_file": "secret", "group_claims": "all",
+     "optional_claims": {"id_token": ["auth_time", "login_hint", "sid"]}},
+]
+USERS = [{"username": MANY, "password": "demo", "many_groups": 201}]
+
+
+def rows():
+    return json.loads((ROOT / "Public/data/truth.json").read_text())
+
+
+def part(token, index):
+    text = token.split(".")[index]
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+
+
+class Answer:
+    """One answer, of which rows compare parts."""
+
+    def __init__(self, response=None, token=None, address=None):
+        self.response, self.token, self.address = response, token, address
+
+    @functools.cached_property
+    def body(self):
+        try:
+            return self.response.json()
+        except ValueError:
+            return None
+
+    @property
+    def members(self):
+        return part(self.token, 1) if self.token else self.body
+
+    def look(self, place):
+        """Returns what is there, as text; None for nothing."""
+        kind, _, name = place.partition(":")
+        if kind == "names":
+            return " ".join(sorted(self.members))
+        if kind == "life":
+            return str(self.members["exp"] - self.members["iat"])
+        if kind == "error":
+            return f"{self.response.status_code} {self.body['error']} {self.body['error_codes'][0]}"
+        found = {
+            "status": lambda: self.response.status_code,
+            "header": lambda: self.response.headers.get(name),
+            "query": lambda: query(self.address).get(name),
+            "jose": lambda: part(self.token, 0).get(name),
+            "claims": lambda: self.members.get(name),
+            "body": lambda: functools.reduce(inner, name.split("."), self.body),
+        }[kind]()
+        return found if found is None or isinstance(found, str) else json.dumps(found)
+
+
+def inner(value, name):
+    if isinstance(value, list):
+        return value[int(name)] if int(name) < len(value) else None
+    return value.get(name) if isinstance(value, dict) else None
+
+
+class Context:
+    """Makes each answer once."""
+
+    def __init__(self, tenant):
+        self.tenant, self.situation = tenant, tenant.situation
+        self.made = {}
+
+    def get(self, path, **more):
+        return self.tenant.session().get(self.tenant.origin + path, allow_redirects=False, **more)
+
+    def post(self, segment, headers=None, path="oauth2/v2.0/token", **fields):
+        return self.tenant.session().post(f"{self.tenant.origin}/{segment}/{path}", data=fields, headers=headers)
+
+    def web(self, segment="contoso.example", **fields):
+        return self.post(segment, client_id=self.tenant.web_id, client_secret=SECRET, **fields)
+
+    def code(self, username=ADELE, segment="common", scope="openid profile offline_access User.Read", consent="accept", more=(), **changed):
+        asked = {
+            "client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": scope,
+            "state": "s", "nonce": "n",
+        } | changed
+        asked = {name: value for name, value in asked.items() if value is not None}
+        address = f"{self.tenant.origin}/{segment}/oauth2/v2.0/authorize?{urllib.parse.urlencode(asked)}"
+        return sign_in(self.tenant.session(), address, asked.get("redirect_uri", WEB_URI), username, consent, more=more)
+
+    def tokens(self, username=ADELE, segment="common", **more):
+        code = query(self.code(username, segment, **more))["code"]
+        return self.web(segment, grant_type="authorization_code", code=code, redirect_uri=WEB_URI)
+
+    def answer(self, name):
+        if name not in self.made:
+            self.made[name] = ANSWERS[name](self)
+        return self.made[name]
+
+    def authorize(self, **changed):
+        asked = {"client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid"} | changed
+        return self.get("/common/oauth2/v2.0/authorize", params=asked)
+
+    def instance(self, endpoint):
+        return Answer(self.get("/common/discovery/instance", params={"authorization_endpoint": endpoint, "api-version": "1.1"}))
+
+    def second_factor(self):
+        token = self.tokens(MEGAN, "contoso.example").json()["refresh_token"]
+        self.tenant.control(require_mfa=MEGAN)
+        return Answer(self.web(grant_type="refresh_token", refresh_token=token))
+
+    def on_behalf(self, scope=API + "/Tasks.Read", username=ADELE, then=lambda: None):
+        self.tokens(username, "contoso.example")
+        token = self.tokens(username, "contoso.example", scope=scope).json()["access_token"]
+        then()
+        return Answer(self.web(
+            grant_type="urn:ietf:params:oauth:grant-type:jwt-bearer", requested_token_use="on_behalf_of", assertion=token,
+            scope="https://graph.microsoft.com/User.Read"))
+
+    def password(self, password="demo", segment="contoso.example", scope="openid User.Read"):
+        self.tokens(segment="contoso.example")
+        return Answer(self.web(segment, grant_type="password", username=ADELE, password=password, scope=scope))
+
+    def renewed(self):
+        token = self.tokens().json()["refresh_token"]
+        return Answer(self.web("common", grant_type="refresh_token", refresh_token=token))
+
+    def again(self):
+        token = self.tokens().json()["refresh_token"]
+        for _ in range(2):
+            answer = self.web("common", grant_type="refresh_token", refresh_token=token)
+        return Answer(answer)
+
+    def after_more(self):
+        self.tokens(scope="openid profile offline_access User.Read Mail.Read")
+        return Answer(self.tokens(scope="openid profile offline_access User.Read"))
+
+    def twice(self):
+        code = query(self.code())["code"]
+        for _ in range(2):
+            answer = self.web("common", grant_type="authorization_code", code=code, redirect_uri=WEB_URI)
+        return Answer(answer)
+
+    def device(self, scope="openid"):
+        return self.post("common", path="oauth2/v2.0/devicecode", client_id=self.tenant.native_id, scope=scope).json()
+
+    def poll(self, code, grant=DEVICE):
+        return Answer(self.post("common", grant_type=grant, client_id=self.tenant.native_id, device_code=code))
+
+    def waiting(self):
+        return self.poll(self.device()["device_code"])
+
+    def polled_at_once(self):
+        code = self.device()["device_code"]
+        self.poll(code)
+        return self.poll(code)
+
+    def approved(self, confirm="continue", grant=DEVICE):
+        code = self.device()
+        approve(self.tenant.session(), code["verification_uri"], code["user_code"], confirm=confirm)
+        return self.poll(code["device_code"], grant)
+
+    def redeemed(self, changed=None, headers=None, **asked):
+        """The answer to a code whose request for tokens is another than the one of `tokens`."""
+        code = query(self.code(**asked))["code"]
+        fields = {"client_id": self.tenant.web_id, "client_secret": SECRET, "code": code, "redirect_uri": WEB_URI} | (changed or {})
+        fields = {name: value for name, value in fields.items() if value is not None}
+        return Answer(self.post("common", headers, grant_type="authorization_code", **fields))
+
+    def page(self, headers=None, **more):
+        return self.redeemed(
+            {"client_id": self.tenant.ids["Page"], "client_secret": None, "redirect_uri": PAGE_URI, "code_verifier": "v" * 43}, headers,
+            client_id=self.tenant.ids["Page"], redirect_uri=PAGE_URI, code_challenge="v" * 43, code_challenge_method="plain", **more)
+
+    def graph(self, token, path="/v1.0/me"):
+        return Answer(self.get(path, headers={"Authorization": f"Bearer {token}", "Origin": "https://page.example"}))
+
+    def ask_graph(self, path="/v1.0/me", scope="openid offline_access User.Read", username=ADELE):
+        return self.graph(self.tokens(username, scope=scope).json()["access_token"], path)
+
+    def controlled(self, make, **settings):
+        """An answer while the tenant has settings of its control page."""
+        self.tenant.control(**settings)
+        answer = make()
+        self.tenant.control(reset=True)
+        return answer
+
+    def silent(self):
+        """A request without a page for a person who is signed in, and has not consented to Mail.Read."""
+        session = self.tenant.session()
+        self.tenant.control(require_consent=ADELE)
+        asked = {"client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid User.Read", "state": "s"}
+        address = f"{self.tenant.origin}/contoso.example/oauth2/v2.0/authorize?"
+        sign_in(session, address + urllib.parse.urlencode(asked), WEB_URI, ADELE)
+        asked |= {"prompt": "none", "scope": "openid Mail.Read", "login_hint": ADELE}
+        return Answer(address=session.get(address + urllib.parse.urlencode(asked), allow_redirects=False).headers["Location"])
+
+    def unconsented(self):
+        self.tenant.control(require_consent=MEGAN)
+        token = self.tokens(MEGAN, "contoso.example", scope="openid offline_access User.Read").json()["refresh_token"]
+        return Answer(self.web(grant_type="refresh_token", refresh_token=token, scope="https://graph.microsoft.com/Calendars.Read"))
+
+    def personal(self):
+        code = {"client_id": self.tenant.ids["Personal"], "redirect_uri": PERSONAL_URI}
+        return Answer(self.post("common", grant_type="authorization_code", client_secret=SECRET, code="x", **code))
+
+    def expired(self):
+        token = self.tokens().json()["access_token"]
+        time.sleep(1.1)
+        return self.graph(token)
+
+    def late_at_b2c(self):
+        token = self.tokens(BIANCA, FLOW, scope="openid offline_access").json()["refresh_token"]
+        time.sleep(1.1)
+        return Answer(self.web(FLOW, grant_type="refresh_token", refresh_token=token))
+
+    def optional(self, username=ADELE):
+        own = {"client_id": self.tenant.ids["Optional"], "redirect_uri": OPTIONAL_URI}
+        return Answer(token=self.redeemed(own, username=username, **own).body["id_token"])
+
+    def throttled(self):
+        token = self.tokens().json()["access_token"]
+        self.tenant.control(session_failure={"sid": part(token, 1)["sid"], "failure": "graph_throttles"})
+        return self.graph(token)
+
+    def throttled_tokens(self):
+        """The answer that the control page has a button for."""
+        said = self.tenant.session().post(self.tenant.said["control"], data={"token_error": "throttled"})
+        assert said.ok, said.text
+        return Answer(self.web(grant_type="client_credentials", scope="https://graph.microsoft.com/.default"))
+
+    def page_of(self, answer):
+        """A page: the error that it names, or the fields of its form, are looked up as those of an address."""
+        found = re.search(r"AADSTS\d+: [^<]*", answer.text)
+        fields = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', answer.text)
+        return Answer(answer, address="?" + urllib.parse.urlencode([("error_description", found[0])] if found else fields))
+
+    def posted(self):
+        address = f"{self.tenant.origin}/common/oauth2/v2.0/authorize?" + urllib.parse.urlencode({
+            "client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid", "state": "s",
+            "response_mode": "form_post"})
+        pages = []
+        session = self.tenant.session()
+        send = session.post
+        # Nobody listens at the application's own address.
+        session.post = lambda url, **more: None if url.startswith(WEB_URI) else send(url, **more)
+        sign_in(session, address, WEB_URI, ADELE, on_page=pages.append)
+        return self.page_of(pages[-1])
+
+    def sign_out(self, back, follow=False):
+        session = self.tenant.session()
+        asked = {"client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid", "state": "s"}
+        sign_in(session, f"{self.tenant.origin}/common/oauth2/v2.0/authorize?{urllib.parse.urlencode(asked)}", WEB_URI, ADELE)
+        asked = urllib.parse.urlencode({"post_logout_redirect_uri": back, "state": "s"})
+        answer = session.get(f"{self.tenant.origin}/common/oauth2/v2.0/logout?{asked}", allow_redirects=follow)
+        return Answer(answer, address=answer.headers.get("Location"))
+
+    def consent(self, consent):
+        asked = {"client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "state": "s", "scope": "https://graph.microsoft.com/.default"}
+        address = f"{self.tenant.origin}/contoso.example/v2.0/adminconsent?{urllib.parse.urlencode(asked)}"
+        return Answer(address=sign_in(self.tenant.session(), address, WEB_URI, ADELE, consent))
+
+
+def metadata(path):
+    return lambda context: Answer(context.get(path))
+
+
+def refused(segment="contoso.example", headers=None, **fields):
+    names = {"WEB": "Web", "NATIVE": "Tasks", "EXPIRED": "Expired"}
+    return lambda context: Answer(context.post(segment, headers, **{
+        name: context.tenant.ids[names[value]] if value in names else value for name, value in fields.items()
+    }))
+
+
+def own(scope):
+    return lambda context: Answer(context.web(grant_type="client_credentials", scope=scope))
+
+
+def id_token(*person):
+    return lambda context: Answer(token=context.tokens(*person).json()["id_token"])
+
+
+DEMO_READ = f"openid offline_access https://{B2C}/api/demo.read"
+CONFIGURATION = "/v2.0/.well-known/openid-configuration"
+OWN = {"client_id": "WEB", "client_secret": SECRET}
+ANSWERS = {
+    "v2 discovery": metadata("/contoso.example" + CONFIGURATION),
+    "v2 discovery for an application": lambda context: Answer(
+        context.get("/contoso.example" + CONFIGURATION, params={"appid": context.tenant.web_id})),
+    "v2 discovery of common": metadata("/common" + CONFIGURATION),
+    "v2 discovery of consumers": metadata("/consumers" + CONFIGURATION),
+    "v2 discovery of an unknown tenant": metadata("/nosuch.example" + CONFIGURATION),
+    "v2 discovery of a segment that is no tenant": metadata("/nosuch" + CONFIGURATION),
+    "v2 discovery of a B2C policy": metadata(f"/{FLOW}{CONFIGURATION}"),
+    "v2 discovery of a B2C policy in the query": metadata(f"/{B2C}{CONFIGURATION}?p=B2C_1_susi"),
+    "v1 discovery": metadata("/contoso.example/.well-known/openid-configuration"),
+    "instance discovery": lambda context: context.instance(context.tenant.origin + "/common/oauth2/v2.0/authorize"),
+    "instance discovery of an unknown tenant": lambda context: context.instance(context.tenant.origin + "/nosuch.example/oauth2/v2.0/authorize"),
+    "instance discovery of another host": lambda context: context.instance("https://login.example/common/oauth2/v2.0/authorize"),
+    "keys of common": metadata("/common/discovery/v2.0/keys"),
+    "keys of version 1": metadata("/common/discovery/keys"),
+    "authorize: success": lambda context: Answer(address=context.code()),
+    "authorize: code and ID token": lambda context: Answer(address=context.code(response_type="code id_token").replace("#", "?")),
+    "token answer on behalf of": Context.on_behalf,
+    "token error: on behalf of with a token for Graph": lambda context: context.on_behalf("User.Read"),
+    "token answer of a password": Context.password,
+    "token error: password at common": lambda context: context.password(segment="common"),
+    "token error: password without consent": lambda context: context.password(scope="openid Calendars.Read"),
+    "token error: wrong password": lambda context: context.password("wrong"),
+    "authorize with resource": lambda context: Answer(address=context.authorize(resource="https://graph.microsoft.com").headers["Location"]),
+    "authorize with an unregistered redirect URI": lambda context: Answer(context.authorize(redirect_uri="https://page.example/")),
+    "token answer of a code": lambda context: Answer(context.tokens()),
+    "token answer after more was granted": Context.after_more,
+    "token answer of a refresh token": Context.renewed,
+    "token answer of an application": own("https://graph.microsoft.com/.default"),
+    "token answer of a personal account": lambda context: Answer(context.tokens("alex@outlook.example")),
+    "device code answer": lambda context: Answer(
+        context.post("common", path="oauth2/v2.0/devicecode", client_id=context.tenant.native_id, scope="openid")),
+    "device code that waits": Context.waiting,
+    "token error: wrong secret": refused(
+        headers={"client-request-id": CORRELATION}, grant_type="client_credentials", client_id="WEB", client_secret="wrong",
+        scope="https://graph.microsoft.com/.default"),
+    "token error: no secret": refused(grant_type="authorization_code", client_id="WEB", code="x", redirect_uri=WEB_URI),
+    "token error: no secret of an application": refused(
+        grant_type="client_credentials", client_id="WEB", scope="https://graph.microsoft.com/.default"),
+    "token error: secret of a public client": refused(grant_type="refresh_token", client_id="NATIVE", client_secret="x", refresh_token="x"),
+    "token error: unknown client": refused(grant_type="refresh_token", client_id="11111111-0000-4000-8000-000000000000", refresh_token="x"),
+    "token error: empty client ID": refused(grant_type="refresh_token", client_id="00000000-0000-0000-0000-000000000000", refresh_token="x"),
+    "token error: client ID that is no GUID": refused(grant_type="refresh_token", client_id="{client_id}", refresh_token="x"),
+    "token error: unknown resource": own("https://nothing.example/.default"),
+    "token error: unknown grant": refused(grant_type="magic", **OWN),
+    "token error: scope without .default": own("https://graph.microsoft.com/User.Read"),
+    "token error: unknown tenant": refused("nosuch.example", grant_type="refresh_token", refresh_token="x", **OWN),
+    "token error: GET": metadata("/common/oauth2/v2.0/token"),
+    "token error: missing parameter": refused(**OWN),
+    "token error: malformed code": refused(grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
+    "token error: code twice": Context.twice,
+    "token error: second factor": Context.second_factor,
+    "token error: secret from a page": refused(
+        headers={"Origin": "https://page.example"}, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
+    "token error at B2C": refused(FLOW, grant_type="refresh_token", refresh_token="x", **OWN),
+    "access token for Graph": lambda context: Answer(token=context.tokens().json()["access_token"]),
+    "access token of version 2": lambda context: Answer(token=own(API + "/.default")(context).body["access_token"]),
+    "ID token of a work account": id_token(),
+    "ID token of a personal account": lambda context: Answer(
+        token=context.tokens("alex@outlook.example", scope="openid profile email").json()["id_token"]),
+    "ID token of a guest": id_token(ADELE, "tailspin.example"),
+    "ID token of a B2C user flow": id_token(BIANCA, FLOW),
+    "token answer of a B2C user flow": lambda context: Answer(context.tokens(BIANCA, FLOW, scope="openid offline_access")),
+    "token answer of a B2C user flow for an API": lambda context: Answer(context.tokens(BIANCA, FLOW, scope=DEMO_READ)),
+    "access token of a B2C user flow": lambda context: Answer(token=context.tokens(BIANCA, FLOW, scope=DEMO_READ).json()["access_token"]),
+    "token answer of a client with claims challenges": lambda context: Answer(context.tokens(
+        claims='{"access_token":{"xms_cc":{"values":["cp1"]}}}')),
+    "Graph 200": lambda context: context.graph(context.tokens().json()["access_token"]),
+    "Graph 401 without dots": lambda context: context.graph("nothing"),
+    "authorize: success with client_info": lambda context: Answer(address=context.code(client_info="1")),
+    "authorize: success with form_post": Context.posted,
+    "authorize: success of PKCE without a method": lambda context: context.redeemed({"code_verifier": "v" * 43}, code_challenge="v" * 43),
+    "authorize: page's request without code_challenge": lambda context: Answer(address=context.authorize(
+        client_id=context.tenant.ids["Page"], redirect_uri=PAGE_URI).headers["Location"].replace("#", "?")),
+    "authorize: declined consent": lambda context: context.controlled(
+        lambda: Answer(address=context.code(MEGAN, consent="cancel")), require_consent=MEGAN),
+    "authorize: unknown client": lambda context: context.page_of(context.authorize(client_id="11111111-0000-4000-8000-000000000000")),
+    "authorize: no client_id": lambda context: context.page_of(context.authorize(client_id=None)),
+    "authorize: no redirect_uri": lambda context: Answer(address=context.code(redirect_uri=None)),
+    "authorize: prompt=none with nobody": lambda context: Answer(address=context.authorize(prompt="none", state="s").headers["Location"]),
+    "authorize: prompt=none without consent": Context.silent,
+    "authorize: unknown scope": lambda context: Answer(address=context.authorize(
+        scope="openid https://graph.microsoft.com/Nothing.Here").headers["Location"]),
+    "token answer with client_info": lambda context: context.redeemed({"client_info": "1"}),
+    "token answer with return-client-request-id": lambda context: context.redeemed(
+        {"return-client-request-id": "true"}, {"client-request-id": CORRELATION, "return-client-request-id": "true"}),
+    "token answer of a page": lambda context: context.page({"Origin": "http://localhost:8080"}),
+    "token answer of a long life": lambda context: context.controlled(
+        lambda: Answer(context.tokens()), access_token_seconds=10_000),
+    "access token of a long life": lambda context: Answer(token=context.answer("token answer of a long life").body["access_token"]),
+    "token answer of a refresh token that was used before": Context.again,
+    "token answer for an API": lambda context: Answer(context.tokens(segment="contoso.example", scope=f"openid {API}/Tasks.Read")),
+    "token answer for an API's default": lambda context: Answer(context.tokens(segment="contoso.example", scope=f"openid {API}/.default")),
+    "token error: application at common": lambda context: Answer(context.web(
+        "common", grant_type="client_credentials", scope="https://graph.microsoft.com/.default")),
+    "device code that is polled at once": Context.polled_at_once,
+    "device code with the older grant": lambda context: context.approved(grant="device_code"),
+    "device code without scope": lambda context: Answer(
+        context.post("common", path="oauth2/v2.0/devicecode", client_id=context.tenant.native_id)),
+    "device code that is unknown": lambda context: context.poll("nothing"),
+    "device code that is declined": lambda context: context.approved("cancel"),
+    "token error: expired secret": refused(
+        grant_type="client_credentials", client_id="EXPIRED", client_secret=SECRET, scope="https://graph.microsoft.com/.default"),
+    "token error: wrong code_verifier": lambda context: context.redeemed({"code_verifier": "w" * 43}, code_challenge="v" * 43),
+    "token error: other redirect URI": lambda context: context.redeemed({"redirect_uri": "http://localhost:8080/other"}),
+    "token error: consent missing": Context.unconsented,
+    "token error: page's code without Origin": Context.page,
+    "token error: personal application at common": Context.personal,
+    "token error: throttled": Context.throttled_tokens,
+    "token error: on behalf of with an expired token": lambda context: context.controlled(
+        lambda: context.on_behalf(then=lambda: time.sleep(1.1)), access_token_seconds=1),
+    "token error: on behalf of with a second factor": lambda context: context.on_behalf(
+        username=MEGAN, then=lambda: context.tenant.control(require_mfa=MEGAN)),
+    "access token of an API": lambda context: Answer(
+        token=context.tokens(segment="contoso.example", scope=f"openid profile {API}/Tasks.Read").json()["access_token"]),
+    "access token of an API of version 1": lambda context: Answer(
+        token=context.tokens(segment="contoso.example", scope=f"openid profile {OLDER_API}/Tasks.Read").json()["access_token"]),
+    "access token of an application for an API of version 1": lambda context: Answer(token=own(OLDER_API + "/.default")(context).body["access_token"]),
+    "access token of an application": lambda context: Answer(token=own("https://graph.microsoft.com/.default")(context).body["access_token"]),
+    "ID token of a person in many groups": lambda context: context.optional(MANY),
+    "ID token with optional claims": Context.optional,
+    "access token of a guest": lambda context: Answer(token=context.tokens(ADELE, "tailspin.example").json()["access_token"]),
+    "ID token with email": lambda context: Answer(token=context.tokens(scope="openid profile email").json()["id_token"]),
+    "ID token without profile": lambda context: Answer(token=context.tokens(scope="openid").json()["id_token"]),
+    "ID token of a refresh token": lambda context: Answer(token=context.renewed().body["id_token"]),
+    "ID token of an external tenant": lambda context: Answer(token=context.tokens(
+        CASEY, FABRIKAM, scope="openid profile").json()["id_token"]),
+    "v2 discovery of an external tenant": metadata(f"/{FABRIKAM}{CONFIGURATION}"),
+    "token error at B2C: malformed code": refused(FLOW, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
+    "token error at B2C: expired refresh token": lambda context: context.controlled(context.late_at_b2c, refresh_token_seconds=1),
+    "v2 discovery of a B2C policy with the policy in the issuer": lambda context: context.controlled(
+        lambda: Answer(context.get(f"/{FLOW}{CONFIGURATION}")), b2c_issuer_with_policy=True),
+    "B2C: cancel": lambda context: Answer(address=context.code(BIANCA, FLOW, more=[("cancel", "1")])),
+    "B2C: forgotten password": lambda context: Answer(address=context.code(BIANCA, FLOW, more=[("forgot", "1")])),
+    "userinfo of a personal account": lambda context: context.ask_graph("/oidc/userinfo", "openid profile email", "alex@outlook.example"),
+    "Graph 200 of a personal account": lambda context: context.ask_graph(username="alex@outlook.example"),
+    "Graph 200 of beta": lambda context: context.ask_graph("/beta/me"),
+    "Graph 401 without a token": lambda context: Answer(context.get("/v1.0/me")),
+    "Graph 401 of an opaque token": lambda context: context.graph("EwBwA8l6BAAU"),
+    "Graph 401 of another audience": lambda context: context.graph(
+        context.tokens(segment="contoso.example", scope=f"openid {API}/Tasks.Read").json()["access_token"]),
+    "Graph 401 expired": lambda context: context.controlled(context.expired, access_token_seconds=1),
+    "Graph 401 of a claims challenge": lambda context: context.controlled(lambda: context.ask_graph(
+        scope="openid User.Read"), claims_challenge=True),
+    "Graph 403": lambda context: context.ask_graph("/v1.0/users"),
+    "Graph 403 of mail": lambda context: context.ask_graph("/v1.0/me/messages"),
+    "Graph 404 of a user": lambda context: context.ask_graph(
+        "/v1.0/users/99999999-0000-4000-8000-000000000000", "openid User.ReadBasic.All"),
+    "Graph 404 of a photo": lambda context: context.ask_graph("/v1.0/me/photo/$value", username=MEGAN),
+    "Graph 400 of an unknown path": lambda context: context.ask_graph("/v1.0/nothing"),
+    "Graph 429": Context.throttled,
+    "logout": lambda context: Answer(context.tenant.session().get(f"{context.tenant.origin}/common/oauth2/v2.0/logout")),
+    "logout by POST": lambda context: Answer(context.post("common", path="oauth2/v2.0/logout")),
+    "logout with a return address": lambda context: context.sign_out(WEB_URI),
+    "logout with an unregistered return address": lambda context: context.sign_out("https://page.example/", follow=True),
+    "admin consent: success": lambda context: context.consent("accept"),
+    "admin consent: declined": lambda context: context.consent("cancel"),
+    "admin consent of version 1": lambda context: Answer(context.get(
+        "/common/adminconsent", params={"client_id": context.tenant.web_id, "redirect_uri": WEB_URI, "state": "s"})),
+}
+
+
+@contextmanager
+def environment(binary, root, folder):
+    with running(binary, root / "Public", folder, more={"exposes": {API: ["Tasks.Read"]}, "access_token_version": 2, "id_tokens": True},
+        settings={"password_grant": True, "users": USERS}, others=APPLICATIONS) as tenant:
+        yield Context(tenant)
+
+
+def difference(context, row):
+    """Returns the sentence about a difference; None if there is none."""
+    found = context.answer(row["answer"]).look(row["look"])
+    if row["presence"] == "never":
+        return None if found is None else f"is there, as {found[:120]}"
+    if found is None:
+        return "is not there" if row["presence"] == "always" else None
+    return None if "form" not in row or re.fullmatch(row["form"], found, re.DOTALL) else f"is {found[:160]}"
+
+
+@test("each fact of the table is so here, or differs on purpose with its reason")
+def facts(context):
+    counts = {"equal": 0, "on purpose": 0, "inferred": 0}
+    wrong = []
+    for row in rows():
+        said = difference(context, row)
+        if "on_purpose" in row:
+            counts["on purpose"] += 1
+            if said is None:
+                wrong.append(f"{row['id']} is equal now, and says “{row['on_purpose']}”")
+        elif said is None:
+            counts["equal"] += 1
+        elif row["certainty"] == "inferred":
+            counts["inferred"] += 1
+            print(f"note  {row['id']} {row['answer']}: {row['look']} {said}; inferred: {row['fact']}")
+        else:
+            wrong.append(f"{row['id']} {row['answer']}: {row['look']} {said}; {row['fact']} ({row['source']})")
+    print("      " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    assert not wrong, "\n".join(wrong)
+
+
+@test("the README says how many facts there are, and how many differ")
+def counted(_):
+    differing = sum("on_purpose" in row for row in rows())
+    said = " ".join((ROOT / "README.md").read_text().split())
+    assert f"{len(rows())} facts with their sources, of which {differing} differ on purpose" in said, (len(rows()), differing)

@@ -1,0 +1,108 @@
+"""The Xcode projects of /native at `companion tenant`: each signs in with the values in its own files, as its README says."""
+
+import json
+import plistlib
+import re
+import urllib.parse
+from contextlib import contextmanager
+
+from made import made
+from suite.registry import registry
+
+from .msal_native_auth import NativeApplication
+from .msal_objc import Application
+from .tenant import BUNDLE, WEB_URI, running
+
+tests, test = registry("Xcode projects")
+VALUES = {"bundle_id": BUNDLE, "redirect_uri": f"msauth.{BUNDLE}://auth", "edit_policy": "b2c_1_edit_profile"}
+
+
+@contextmanager
+def environment(binary, root, folder):
+    # Tasks is as --native registers it.
+    with running(binary, root / "Public", folder, settings={"applications": [
+        {"name": "Tasks", "native": [BUNDLE, "http://localhost"], "native_authentication": True},
+        {"name": "Web", "web": [WEB_URI], "secret_file": "secret"},
+    ]}) as tenant:
+        yield tenant
+
+
+class Project:
+    """The values that stand in the files of a project."""
+
+    def __init__(self, files):
+        swift = "\n".join(text for path, text in files.items() if path.endswith(".swift"))
+        self.constants = {name: json.loads(value) for name, value in re.findall(r"\blet (k\w+)(?:: \[String\])? = (.+)$", swift, re.MULTILINE)}
+        self.kind, = set(re.findall(r"try MSAL(AAD|B2C|CIAM)Authority\(url: authorityURL\)", swift))
+        self.isKnown = "knownAuthorities = [" in swift
+        self.account = re.search(r"sign in as (\S+) with the password demo", files["README.md"])[1]
+        self.schemes = [each for row in plistlib.loads(files["Info.plist"].encode())["CFBundleURLTypes"] for each in row["CFBundleURLSchemes"]] if "Info.plist" in files else None
+
+    @property
+    def authority(self):
+        if self.kind == "B2C":
+            host, tenant, policy = (self.constants[name] for name in ("kAuthorityHostName", "kTenantName", "kSignupOrSigninPolicy"))
+            return self.constants["kEndpoint"].replace("%@", "{}").format(host, tenant, policy)
+        return self.constants["kAuthority"]
+
+    @property
+    def api(self):
+        if "kGraphEndpoint" in self.constants:
+            return self.constants["kGraphEndpoint"] + "v1.0/me/"
+        return self.constants.get("kProtectedAPIEndpoint") or self.constants["kGraphURI"]
+
+
+@test("every Xcode project signs in, calls its API, renews silently and signs out, with its own values and its README's account")
+def projects(tenant):
+    rows = made({})["rows"]
+    found = made({"projects": [{"id": row["id"], "tenant": "demo", "origin": tenant.origin, "values": VALUES} for row in rows]})["projects"]
+    for row, files in zip(rows, found, strict=True):
+        tenant.reset()
+        project = Project(files)
+        constants = project.constants
+        assert constants["kClientID"] == tenant.native_id, row["id"]
+        # MSAL asks Microsoft about a host of Entra ID and B2C, unless it is told.
+        assert project.isKnown == (project.kind != "CIAM"), row["id"]
+        assert project.schemes in (None, [urllib.parse.urlsplit(constants["kRedirectUri"]).scheme]), row["id"]
+        app = Application(tenant.session(), project.kind, project.authority, constants["kClientID"], constants["kRedirectUri"], BUNDLE)
+        account, token = app.acquire_token(constants["kScopes"], project.account)
+        answer = tenant.session().get(project.api, headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200, f"{row['id']}: {answer.status_code} {answer.text}"
+        renewed, _ = app.acquire_token_silent(account, constants["kScopes"])
+        app.sign_out(renewed)
+
+
+@test("the project with native authentication signs in, signs a newcomer up and resets the password, with the codes where its README says they are")
+def native_authentication(tenant):
+    tenant.reset()
+    files, = made({"projects": [{"id": "external-ios-native", "tenant": "demo", "origin": tenant.origin, "values": VALUES}]})["projects"]
+    project, swift = Project(files), "\n".join(text for path, text in files.items() if path.endswith(".swift"))
+    outbox = re.search(r"`(https://\S+/outbox)`", files["README.md"])[1]
+    # The service asks of an app only the steps that the app says it has.
+    types = tuple({".OOB": "oob", ".password": "password"}[each] for each in re.search(r"challengeTypes: \[(.+)\]", swift)[1].split(", "))
+    capabilities = tuple({".mfaRequired": "mfa_required", ".registrationRequired": "registration_required"}[each]
+                         for each in re.search(r"capabilities = \[(.+)\]", swift)[1].split(", "))
+    scopes = project.constants["kScopes"]
+    newcomer, password = "xcode@customer.example", "Vinter-2027"
+
+    def app():
+        return NativeApplication(tenant.session(), project.authority, project.constants["kClientID"], types, capabilities)
+
+    def code():
+        answer = tenant.session().get(f"{outbox}?{urllib.parse.urlencode({'to': newcomer, 'wait': 5})}").json()
+        return answer["messages"][0]["code"]
+
+    def call(state):
+        answer = tenant.session().get(project.api, headers={"Authorization": f"Bearer {state.values['access_token']}"})
+        assert (state.name, answer.status_code) == ("signed in", 200), f"{state} {answer.text}"
+
+    call(app().sign_in(project.account, "demo", scopes))
+    started = app()
+    state = started.continue_sign_up(started.sign_up(newcomer), grant_type="oob", oob=code())
+    state = started.continue_sign_up(state, grant_type="password", password=password)
+    assert started.sign_in_after(state).name == "signed in", state
+    call(app().sign_in(newcomer, password, scopes))
+    started = app()
+    state = started.submit_reset_code(started.reset(newcomer), code())
+    assert started.sign_in_after(started.submit_new_password(state, "Sommar-2027")).name == "signed in"
+    call(app().sign_in(newcomer, "Sommar-2027", scopes))

@@ -1,0 +1,113 @@
+// A case is read as something hostile: the place that is wrong, or the reason, is the fault's name.
+
+import "./page.js";
+import assert from "node:assert/strict";
+const { caseOf, fragment, NoCase, ofFragment, readCase } = await import("../../Public/scripts/base/case.js");
+
+const GOOD = {
+  case: 1,
+  companion: "1",
+  kind: "workforce",
+  settings: { prompt: "login", scopes: ["User.Read", "api://…/scope1"], given: ["login_hint"] },
+  outcome: { code: "consent_required", number: "AADSTS65001" },
+  steps: [
+    { step: "authorize", outcome: "ok", to: "authorize" },
+    { step: "callback", outcome: "ok", ms: 3 },
+    { step: "token", outcome: "consent_required", to: "token", status: 400, ms: 41 },
+  ],
+  claims: { sub: "string", claim1: "array" },
+};
+const changed = (more) => ({ ...GOOD, ...more });
+const step = (more) => changed({ steps: [{ ...GOOD.steps[0], ...more }] });
+const without = (name) => Object.fromEntries(Object.entries(GOOD).filter(([each]) => each !== name));
+
+const HOSTILE = [
+  ["no JSON", "hello", "no_json"],
+  ["another version", changed({ case: 2 }), "version"],
+  ["a list", [], "case"],
+  ["more than 8 KB", changed({ companion: "1", claims: { sub: "s".repeat(9000) } }), "large"],
+  ["one key more", changed({ url: "https://evil.example" }), "case.url"],
+  ["one key less", without("claims"), "case.claims"],
+  ["a version that is markup", changed({ companion: "<img src=x>" }), "companion"],
+  ["another kind", changed({ kind: "saml" }), "kind"],
+  ["another prompt", changed({ settings: { ...GOOD.settings, prompt: "always" } }), "settings.prompt"],
+  ["a scope with an address", changed({ settings: { ...GOOD.settings, scopes: ["https://evil.example/read"] } }), "settings.scopes"],
+  ["a scope with a name", changed({ settings: { ...GOOD.settings, scopes: ["api://contoso/read"] } }), "settings.scopes"],
+  ["given things that there are not", changed({ settings: { ...GOOD.settings, given: ["password"] } }), "settings.given"],
+  ["a setting more", changed({ settings: { ...GOOD.settings, tenant: "contoso" } }), "settings.tenant"],
+  ["an outcome that is a sentence", changed({ outcome: { code: "It failed" } }), "outcome.code"],
+  ["a number of another form", changed({ outcome: { code: "cancelled", number: "12" } }), "outcome.number"],
+  ["a step that there is not", step({ step: "pay" }), "steps.0.step"],
+  ["a step with an address", step({ endpoint: "https://evil.example" }), "steps.0.endpoint"],
+  ["a status that is a text", step({ status: "200" }), "steps.0.status"],
+  ["a time below zero", step({ ms: -1 }), "steps.0.ms"],
+  ["a fraction of a millisecond", step({ ms: 1.5 }), "steps.0.ms"],
+  ["21 steps", changed({ steps: Array(21).fill(GOOD.steps[0]) }), "steps"],
+  ["a claim's value", changed({ claims: { sub: "Adele" } }), "claims"],
+  ["a claim with a name of its own", changed({ claims: { employee: "string" } }), "claims"],
+  ["a replay that there is not", changed({ replay: { kind: "delete" } }), "replay.kind"],
+  ["a replay with an address", changed({ replay: { kind: "cancelled", url: "https://evil.example" } }), "replay.url"],
+  ["a prototype", JSON.stringify(GOOD).slice(0, -1) + ', "__proto__": {"x": 1}}', "case.__proto__"],
+];
+
+for (const [sentence, value, place] of HOSTILE) {
+  Deno.test(`no case is ${sentence}`, () => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    assert.throws(() => readCase(text), (fault) => fault instanceof NoCase && (fault.place || fault.message) === place);
+  });
+}
+
+Deno.test("a case is read as it is, and comes back out of a link", () => {
+  assert.deepEqual(readCase(JSON.stringify(GOOD)), GOOD);
+  assert.deepEqual(readCase(ofFragment(fragment(GOOD))), GOOD);
+});
+
+for (
+  const [sentence, hash, text] of [
+    ["another fragment", "#paste", null],
+    ["none", "", null],
+    ["one that is too long", "#case=" + "a".repeat(32_768), null],
+    ["one that is cut in the middle of a character", "#case=%E2%80", ""],
+  ]
+) Deno.test(`no case comes out of ${sentence}`, () => assert.equal(ofFragment(hash), text));
+
+Deno.test("a case that is made of an attempt has no values, addresses and names in it, and can be read", () => {
+  const made = caseOf(
+    {
+      settings: {
+        scopes: ["https://graph.microsoft.com/User.Read", "api://contoso/a", "api://contoso/b", "api://contoso/a"],
+        login_hint: "adele@contoso.example",
+        tenant: "",
+      },
+      steps: [
+        { step: "authorize", outcome: "ok", duration_ms: null, endpoint: "https://login.example" },
+        { step: "callback", outcome: "ok", duration_ms: 3 },
+        { step: "token", outcome: "wrong_secret", duration_ms: 4 },
+        { step: "api", outcome: "http_503", duration_ms: 5 },
+      ],
+      problem: { code: "provider_rejected_client", explanation: { number: "AADSTS7000215" } },
+    },
+    "workforce",
+    { sub: "abc", aud: ["a"], employee: 7, nothing: null },
+  );
+  assert.deepEqual(made, {
+    case: 1,
+    companion: "1",
+    kind: "workforce",
+    settings: {
+      prompt: "if_necessary",
+      scopes: ["User.Read", "api://…/scope1", "api://…/scope2", "api://…/scope1"],
+      given: ["login_hint"],
+    },
+    outcome: { code: "provider_rejected_client", number: "AADSTS7000215" },
+    steps: [
+      { step: "authorize", outcome: "ok", to: "authorize" },
+      { step: "callback", outcome: "ok", ms: 3 },
+      { step: "token", outcome: "wrong_secret", to: "token", ms: 4 },
+      { step: "api", outcome: "http_503", to: "api", status: 503, ms: 5 },
+    ],
+    claims: { sub: "string", aud: "array", claim1: "number", claim2: "object" },
+    replay: { kind: "wrong_secret" },
+  });
+  assert.deepEqual(readCase(JSON.stringify(made)), made);
+});

@@ -1,0 +1,56 @@
+// The projects' names, the accounts that their READMEs name, and the commands that are the same wherever they stand.
+
+import assert from "node:assert/strict";
+import "./page.js";
+const { demoValues, projectName, projects } = await import("../../Public/scripts/base/project.js");
+const { setup } = await import("../../Public/scripts/native/setup.js");
+
+const read = (path) => Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));
+
+for (
+  const [bundleID, name] of [
+    ["com.contoso.tasks", "TasksApp"],
+    ["com.contoso.my-tasks", "MyTasksApp"],
+    ["com.contoso.TasksApp", "TasksApp"],
+    ["com.contoso.app", "AppApp"],
+    ["com.contoso.7tasks", "TutorialApp"],
+    ["com.contoso.tåsks", "TutorialApp"],
+    ["com.contoso.tasks/../x", "TutorialApp"],
+    ["com.contoso.", "TutorialApp"],
+    [`com.${"a".repeat(51)}`, "TutorialApp"],
+    ["", "TutorialApp"],
+  ]
+) Deno.test(`the project of ${bundleID.slice(0, 40)} is ${name}`, () => assert.equal(projectName(bundleID), name));
+
+const accounts = read("Sources/Tenant/TenantDirectory/People/BuiltInAccounts.swift");
+for (const kind of new Set(projects.map((project) => project.kind))) {
+  Deno.test(`the account of the README is one of the tenant's, of its kind: ${kind}`, () => {
+    const { account } = demoValues(kind);
+    const of = { workforce: "work", external: "external", b2c: "b2c" }[kind];
+    assert.ok(accounts.includes(`username: "${account}", kind: .${of},`));
+  });
+}
+
+/** A command's words, however its lines are broken and whatever the app is called. */
+const words = (text) => text.replace(/\\\n/g, " ").replace(/\s+/g, " ").replace(/--native \S+/g, "--native ID");
+const [build, ...run] = setup.blocks.find(({ id }) => id === "tenant_command").lines;
+
+for (const path of ["Public/projects/readme.txt", "deploy/recipes/on-a-mac.md", "README.md"]) {
+  Deno.test(`${path} builds the image and runs the tenant as /native does`, () => {
+    const text = words(read(path).replace("{{bundle_id}}", "ID"));
+    assert.ok(text.includes(build));
+    assert.ok(text.includes(words(run.join("\n"))));
+  });
+}
+
+for (const path of ["Public/projects/readme.txt", "deploy/recipes/on-a-mac.md", "Public/data/native.json"]) {
+  Deno.test(`${path} has what makes the simulator and the Mac trust the tenant`, () => {
+    const text = read(path);
+    for (
+      const command of [
+        "xcrun simctl keychain booted add-root-cert companion-root.pem",
+        "security add-trusted-cert -r trustRoot -k ~/Library/Keychains/login.keychain-db companion-root.pem",
+      ]
+    ) assert.ok(text.includes(command));
+  });
+}

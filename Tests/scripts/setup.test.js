@@ -1,0 +1,206 @@
+// Authorities as MSAL judges them, and the values in a pasted configuration.
+
+import "./page.js";
+import assert from "node:assert/strict";
+import { BUNDLE, CLIENT } from "./files.js";
+const { judgeAuthority } = await import("../../Public/scripts/base/authority-rules.js");
+const { configuration } = await import("../../Public/scripts/native/config.js");
+const { isRefused, mistake } = await import("../../Public/scripts/native/setup.js");
+
+const ENTRA = "https://login.microsoftonline.com";
+
+function discovery(host, tenant) {
+  const quoted = encodeURIComponent(`https://${host}/${tenant}/oauth2/v2.0/authorize`);
+  return [
+    `https://${host}/common/discovery/instance?api-version=1.1&authorization_endpoint=${quoted}`,
+    `https://${host}/${tenant}/v2.0/.well-known/openid-configuration`,
+  ];
+}
+
+/** An authority, the kind of tenant, the rules that have something to say, and what MSAL requests: nothing where it refuses. */
+const AUTHORITIES = [
+  [`${ENTRA}/common`, "workforce", [], discovery("login.microsoftonline.com", "common")],
+  [`${ENTRA}/common/oauth2`, "workforce", ["rest"], discovery("login.microsoftonline.com", "common")],
+  [`${ENTRA}/common/v2.0`, "workforce", ["version"], []],
+  ["https://fabrikam.b2clogin.com/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/", "b2c", ["version"], []],
+  ["https://fabrikam.ciamlogin.com/fabrikam.onmicrosoft.com/v2.0/.well-known/openid-configuration", "external", ["version"], []],
+  ["https://fabrikam.ciamlogin.com/.well-known/openid-configuration", "external", ["version"], []],
+  ["https://login.fabrikam.example/", "external", [], ["https://login.fabrikam.example/v2.0/.well-known/openid-configuration"]],
+  ["https://login.fabrikam.example/fabrikam.onmicrosoft.com/more", "external", [], [
+    "https://login.fabrikam.example/fabrikam.onmicrosoft.com/more/v2.0/.well-known/openid-configuration",
+  ]],
+  ["https://localhost:8443/common", "workforce", ["known", "port"], discovery("localhost:8443", "common")],
+  ["https://login.contoso.example/common", "workforce", ["known"], discovery("login.contoso.example", "common")],
+  [ENTRA, "workforce", ["tenant"], []],
+  ["http://login.microsoftonline.com/common", "workforce", ["https"], []],
+  ["login.microsoftonline.com/common", "workforce", ["unreadable"], []],
+  ["https://login.microsoftonline.com /common", "workforce", ["unreadable"], []],
+  ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "workforce", ["other_kind", "is_b2c"], []],
+  ["https://login.contoso.example/adfs", "workforce", ["adfs"], []],
+  ["https://fabrikam.ciamlogin.com/", "external", ["ciam_tenant"], [
+    "https://fabrikam.ciamlogin.com/fabrikam.onmicrosoft.com/v2.0/.well-known/openid-configuration",
+  ]],
+  ["https://127.0.0.1:8443/fabrikam.example", "external", [], [
+    "https://127.0.0.1:8443/fabrikam.example/v2.0/.well-known/openid-configuration",
+  ]],
+  ["https://localhost:8443/fabrikam.example", "external", ["dot"], []],
+  ["https://fabrikam.ciamlogin.localhost:8443/fabrikam.example", "external", [], [
+    "https://fabrikam.ciamlogin.localhost:8443/fabrikam.example/v2.0/.well-known/openid-configuration",
+  ]],
+  ["https://fabrikam.ciamlogin.localhost:8443", "external", ["ciam_tenant"], [
+    "https://fabrikam.ciamlogin.localhost:8443/fabrikam.onmicrosoft.com/v2.0/.well-known/openid-configuration",
+  ]],
+  [
+    "https://fabrikam.ciamlogin.localhost:8443/fabrikam.example",
+    "workforce",
+    ["other_kind", "known", "port"],
+    discovery("fabrikam.ciamlogin.localhost:8443", "fabrikam.example"),
+  ],
+  ["https://login.sovcloud-identity.fr/common", "workforce", [], discovery("login.sovcloud-identity.fr", "common")],
+  [`${ENTRA}/common`, "external", ["other_kind"], [`${ENTRA}/common/v2.0/.well-known/openid-configuration`]],
+  ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["known_b2c"], [
+    "https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration",
+  ]],
+  ["https://login.fabrikam.example/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["no_tfp", "known_b2c"], [
+    "https://login.fabrikam.example/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration",
+  ]],
+  ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com", "b2c", ["policy"], []],
+  ["http://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["https"], []],
+];
+
+for (const [text, kind, rules, requests] of AUTHORITIES) {
+  Deno.test(`${kind}: of ${text} it says ${rules.join(", ") || "nothing"}`, () => {
+    const { isAccepted, found, requests: made } = judgeAuthority(text, kind);
+    assert.deepEqual([found.map(({ rule }) => rule), made, isAccepted], [rules, requests, requests.length > 0]);
+  });
+}
+
+for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
+  Deno.test(`each rule has its sentence in ${tag}`, () => {
+    const { page } = JSON.parse(Deno.readTextFileSync(new URL(`../../Public/languages/${tag}.json`, import.meta.url)));
+    assert.deepEqual(AUTHORITIES.flatMap((row) => row[2]).filter((rule) => !page[`authority.rule.${rule}`]), []);
+  });
+}
+
+const GIVEN = { client_id: CLIENT, bundle_id: BUNDLE };
+/** A pasted text, and the values that it has. */
+const CONFIGURATIONS = [
+  [
+    `let kClientID = "${CLIENT}"\nlet kRedirectUri = "msauth.${BUNDLE}://auth"\nlet kAuthority = "https://login.microsoftonline.com/organizations"\nlet kScopes: [String] = ["user.read", "mail.read"]`,
+    { ...GIVEN, kind: "workforce", authority: "https://login.microsoftonline.com/organizations", scopes: ["user.read", "mail.read"] },
+  ],
+  [
+    `[[MSALPublicClientApplicationConfig alloc] initWithClientId:@"${CLIENT}" redirectUri:@"msauth.${BUNDLE}://auth" authority:authority];`,
+    GIVEN,
+  ],
+  [
+    `MSALPublicClientApplicationConfig(clientId: "${CLIENT}", redirectUri: "msauth.${BUNDLE}://auth", authority: try MSALCIAMAuthority(url: URL(string: "https://fabrikam.ciamlogin.com/")!))`,
+    { ...GIVEN, kind: "external", authority: "https://fabrikam.ciamlogin.com/" },
+  ],
+  [
+    `{"client_id": "${CLIENT}", "redirect_uri": "msauth.${BUNDLE}://auth", "authorities": ["https://fabrikam.ciamlogin.com/"], "scopes": ["api://x/y"]}`,
+    { ...GIVEN, kind: "external", authority: "https://fabrikam.ciamlogin.com/", scopes: ["api://x/y"] },
+  ],
+  [`<key>ClientID</key>\n<string>${CLIENT}</string><key>CFBundleURLSchemes</key><array>\n<string>msauth.${BUNDLE}</string></array>`, GIVEN],
+  [
+    `let kTenantName = "fabrikam.onmicrosoft.com"\nlet kAuthorityHostName = "fabrikam.b2clogin.com"\nlet kClientID = "${CLIENT}"\nlet kSignupOrSigninPolicy = "b2c_1_in"\nlet kEditProfilePolicy = "b2c_1_edit"`,
+    {
+      client_id: CLIENT,
+      kind: "b2c",
+      tenant_name: "fabrikam.onmicrosoft.com",
+      host: "fabrikam.b2clogin.com",
+      sign_in_policy: "b2c_1_in",
+      edit_policy: "b2c_1_edit",
+    },
+  ],
+  ['let kAuthority = "https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in"', {
+    kind: "b2c",
+    host: "fabrikam.b2clogin.com",
+    tenant_name: "fabrikam.onmicrosoft.com",
+    sign_in_policy: "b2c_1_in",
+  }],
+  ['let kClientID = "Your_Application_Id_Here"\nlet kAuthority = "https://login.microsoftonline.com/<tenant>"', {}],
+  ["hello", {}],
+  [
+    `static let kTenantSubdomain = "contoso"\nstatic let kClientID = "${CLIENT}"\nstatic let kScopes: [String] = ["api://tasks/Read"]\nstatic let kAuthority = "https://\\(kTenantSubdomain).ciamlogin.com"`,
+    { client_id: CLIENT, kind: "external", authority: "https://contoso.ciamlogin.com", scopes: ["api://tasks/Read"] },
+  ],
+  ['let kAuthority = "https://\\(subdomain).ciamlogin.com"', {}],
+  [
+    `{"AzureAd": {"Authority": "${ENTRA}/contoso.onmicrosoft.com", "ClientId": "${CLIENT}"}, "MSGraphApi": {"Scopes": "user.read mail.read"}}`,
+    { client_id: CLIENT, kind: "workforce", authority: `${ENTRA}/contoso.onmicrosoft.com`, scopes: ["user.read", "mail.read"] },
+  ],
+  [`{"AzureAd": {"Instance": "${ENTRA}/", "TenantId": "contoso.onmicrosoft.com", "ClientId": "${CLIENT}"}}`, {
+    client_id: CLIENT,
+    kind: "workforce",
+    authority: `${ENTRA}/contoso.onmicrosoft.com`,
+  }],
+  [`{"AzureAd": {"Instance": "${ENTRA}/", "ClientId": "${CLIENT}"}}`, { client_id: CLIENT }],
+  [
+    `{"client_id" : "${CLIENT}", "authorities" : [{"type": "AAD", "audience": {"type": "AzureADMyOrg", "tenant_id": "contoso.onmicrosoft.com"}}]}`,
+    { client_id: CLIENT, kind: "workforce", authority: `${ENTRA}/contoso.onmicrosoft.com` },
+  ],
+  [`{"authorities": [{"audience": {"type": "AzureADMultipleOrgs"}}]}`, { kind: "workforce", authority: `${ENTRA}/organizations` }],
+  [
+    `{"authorities": [{"type": "B2C", "authority_url": "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_susi/", "default": true}]}`,
+    { kind: "b2c", host: "contoso.b2clogin.com", tenant_name: "contoso.onmicrosoft.com", sign_in_policy: "b2c_1_susi" },
+  ],
+  [`const config = { auth: { clientId: '${CLIENT}', authority: '${ENTRA}/common', redirectUri: 'msauth.${BUNDLE}://auth' } };`, {
+    ...GIVEN,
+    kind: "workforce",
+    authority: `${ENTRA}/common`,
+  }],
+  [`AAD_CLIENT_ID = ${CLIENT}\nAAD_TENANT_ID = contoso.onmicrosoft.com\nAAD_REDIRECT_URI = msauth.${BUNDLE}:/$()/auth`, {
+    ...GIVEN,
+    kind: "workforce",
+    authority: `${ENTRA}/contoso.onmicrosoft.com`,
+  }],
+  [`let kAuthority = "${ENTRA}/common/v2.0"\nlet kClientID = "${CLIENT}"`, { client_id: CLIENT }],
+];
+
+for (const [text, wanted] of CONFIGURATIONS) {
+  Deno.test(`${Object.keys(wanted).join(", ") || "nothing"} is in ${text.replace(/\s+/g, " ").slice(0, 120)}`, () =>
+    assert.deepEqual(configuration(text), wanted));
+}
+
+for (
+  const [field, value, wanted] of [
+    ["bundle_id", BUNDLE, null],
+    ["bundle_id", "", "empty"],
+    ["bundle_id", `msauth.${BUNDLE}://auth`, "redirect_uri"],
+    ["bundle_id", "$(PRODUCT_BUNDLE_IDENTIFIER)", "variable"],
+    ["bundle_id", CLIENT, "client_id"],
+    ["bundle_id", "Your_Bundle_Id", "placeholder"],
+    ["bundle_id", "com.microsoft.identitysample.MSALiOS", "sample"],
+    ["bundle_id", `ABCDE12345.${BUNDLE}`, "team"],
+    ["bundle_id", `group.${BUNDLE}`, "team"],
+    ["bundle_id", "enterprise.tasks", null],
+    ["bundle_id", "com.contoso my app", "space"],
+    ["bundle_id", "com.contoso.my_app", "underscore"],
+    ["bundle_id", "com.contoso.tåsks", "characters"],
+    ["bundle_id", "com..contoso", "dots"],
+    ["bundle_id", "contoso", "one_word"],
+    ["client_id", CLIENT, null],
+    ["client_id", `{${CLIENT}}`, "braces"],
+    ["client_id", BUNDLE, "bundle_id"],
+    ["client_id", "Your_Application_Id_Here", "placeholder"],
+    ["client_id", CLIENT.replace(/-/g, ""), "dashes"],
+    ["client_id", "abc8Q~aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "secret"],
+  ]
+) Deno.test(`the ${field} “${value}” has the mistake ${wanted}`, () => assert.equal(mistake(field, value), wanted));
+
+/** Whether a bundle ID cannot be right: a guess does not keep anything from being checked. */
+for (
+  const [value, wanted] of [
+    [BUNDLE, false],
+    ["md.your.app", false],
+    ["com.yourgarage.consumer", false],
+    ["com.enter.wallet", false],
+    ["com.contoso.BundleIDE", false],
+    ["com.microsoft.identitysample.MSALiOS", false],
+    [`ABCDE12345.${BUNDLE}`, false],
+    ["Your_Bundle_Id", true],
+    ["", true],
+    [`msauth.${BUNDLE}`, true],
+  ]
+) Deno.test(`the bundle ID “${value}” is ${wanted ? "" : "not "}refused`, () => assert.equal(isRefused("bundle_id", value), wanted));
