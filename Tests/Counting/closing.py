@@ -1,0 +1,129 @@
+"""Speaks for deploy/test: a line about the machine, and the last lines, which tell everything to somebody who sees only them."""
+
+import contextlib
+import os
+import pathlib
+import pwd
+import resource
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+from outcomes import tally
+from plan import alone, relative
+
+SHOWN = 8
+LONGEST = 300
+# More than so many chances at once are none.
+UNSTEADY = 5
+
+
+def lines(run):
+    """At most 45 lines, the last of which counts; `run` is a Run of steps.py that has ended."""
+    failed, unsteady = run.failed, run.unsteady
+    if failed:
+        yield "== what failed"
+        for failure in failed[:SHOWN]:
+            yield cut(f"FAIL {failure.step}: {failure.name}" + (f" — {failure.where}" if failure.where else ""))
+            yield cut("     " + "; ".join(part for part in (failure.again, failure.expected or "no reason was given") if part))
+            yield f"     again: {again(run, failure)}"
+        others = {}
+        for failure in failed[SHOWN:]:
+            others.setdefault(failure.step, []).append(failure.name)
+        named = [f"and of {step}: {'; '.join(names)}" for step, names in others.items()]
+        yield from (line[:4000] for line in [*named[:4], *(["; ".join(named[4:])] if named[4:] else [])])
+    yield "== seconds: " + ", ".join(f"{seconds} {name}" for name, seconds in sorted(run.times.items(), key=lambda row: -row[1]))
+    yield f"== {run.seconds} s in all, the logs are in {relative(str(run.logs))}"
+    if failed or unsteady:
+        yield run.place
+        yield place()
+    if unsteady:
+        yield f"== unsteady, they failed once and passed when they ran again by themselves: {'; '.join(f'{each.step}: {each.name} ({cut(each.expected, 120)})' for each in unsteady)}"
+    yield tally(run.passed, len(failed), run.skipped)
+
+
+def cut(text, longest=LONGEST):
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[:longest - 1] + "…"
+
+
+def again(run, failure):
+    """The command that runs it by itself."""
+    step = run.named.get(failure.step)
+    if step is None:
+        return f"deploy/test {failure.step}"
+    words = alone(step, [failure.key] if failure.key else [])
+    if not failure.key and step.kind == "swift":
+        words = step.command
+    return " ".join(shlex.quote(relative(word)) for word in words)
+
+
+# MARK: The machine
+
+
+def place():
+    """One line about where this runs. Two of them, of a run that passed and of one that did not, are what one compares."""
+    import platform
+    files, processes = (resource.getrlimit(each) for each in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC))
+    folder = tempfile.gettempdir()
+    said = {
+        "cores": os.cpu_count(), "of them ours": len(os.sched_getaffinity(0)), "quota": first("/sys/fs/cgroup/cpu.max"),
+        "memory": memory(), "load": " ".join(f"{value:.1f}" for value in os.getloadavg()),
+        "files": f"{limit(files[0])}/{limit(files[1])}", "processes": f"{limit(processes[0])}/{limit(processes[1])}",
+        folder: f"{shutil.disk_usage(folder).free >> 30} GiB free on {filesystem(folder)}",
+        "client ports": first("/proc/sys/net/ipv4/ip_local_port_range"), "somaxconn": first("/proc/sys/net/core/somaxconn"),
+        "user": pwd.getpwuid(os.getuid()).pw_name, "kernel": platform.release(), "stdin": standard_input(),
+        "PostgreSQL": ", ".join(sorted(path.name for path in pathlib.Path("/usr/lib/postgresql").glob("*"))) or "none",
+        "nginx": version("nginx", "-v"), "HAProxy": version("haproxy", "-v"), "Chromium": version("chromium", "--version"),
+        "listening": ", ".join(map(str, listening())) or "nobody",
+    }
+    return "== place: " + ", ".join(f"{name} {value}" for name, value in said.items())
+
+
+def limit(value):
+    return "none" if value == resource.RLIM_INFINITY else value
+
+
+def first(path):
+    try:
+        return " ".join(pathlib.Path(path).read_text().split())
+    except OSError:
+        return "none"
+
+
+def memory():
+    with open("/proc/meminfo") as file:
+        kibibytes = {line.split(":")[0]: int(line.split()[1]) for line in file}
+    return f"{kibibytes['MemAvailable'] >> 20} of {kibibytes['MemTotal'] >> 20} GiB"
+
+
+def filesystem(folder):
+    with open("/proc/self/mounts") as file:
+        mounts = [line.split()[1:3] for line in file]
+    return max((mount for mount in mounts if os.path.commonpath([mount[0], folder]) == mount[0]), key=lambda mount: len(mount[0]))[1]
+
+
+def standard_input():
+    try:
+        return os.readlink("/proc/self/fd/0")
+    except OSError:
+        return "closed"
+
+
+def version(*command):
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL, timeout=20,
+                             env=os.environ | {"PATH": os.environ["PATH"] + ":/usr/sbin"})
+        words = [word for word in ran.stdout.replace("/", " ").split() if word[:1].isdigit()]
+        return words[0] if words else "unknown"
+    return "none"
+
+
+def listening():
+    """The TCP ports on which somebody listens."""
+    ports = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with contextlib.suppress(OSError), open(table) as file:
+            ports |= {int(row.split()[1].rsplit(":", 1)[1], 16) for row in list(file)[1:] if row.split()[3] == "0A"}
+    return sorted(ports)[:20]

@@ -1,0 +1,201 @@
+"""Reads what a step has left: how many of its tests passed, which failed and why, how many were skipped."""
+
+import collections
+import dataclasses
+import json
+import re
+import signal
+
+# These say that a token, a secret, an answer or an acknowledged write was lost or went astray: a second run takes nothing back.
+LAWS = re.compile(r"(CompanionTests\.(Lifecycle|Crash|Secrets)Tests|SQLiteStoreTests\.CrashTests|StoreConformance\.|FuzzTests\.)")
+LAWS_OF_PAGES = re.compile(r"holds what looks like a secret|scripts can read a cookie")
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
+FAILS = re.compile(r"^(?:FAIL|FAILED) +(.*?)(?: \([\d.]+ s\))?$")
+DENO_FAILS = re.compile(r"^(.+?) \.\.\. FAILED \(")
+OTHERS = re.compile(r"^(ok|skip|warn|The end of|\d+ passed, )")
+PLACE = re.compile(r"([\w./-]+\.(?:py|js|swift|sh))(?:\", line |:)(\d+)")
+
+
+@dataclasses.dataclass
+class Failure:
+    step: str
+    name: str
+    where: str = ""
+    expected: str = ""
+    # By this it is run again and recognized; None for what is none of a test's, such as a limit.
+    key: str = None
+    is_law: bool = False
+    # The result of running it again.
+    again: str = ""
+
+
+@dataclasses.dataclass
+class Outcome:
+    passed: int = 0
+    skipped: int = 0
+    failures: list = dataclasses.field(default_factory=list)
+
+    @property
+    def line(self):
+        return tally(self.passed, len(self.failures), self.skipped)
+
+
+def tally(passed, failed, skipped):
+    """The line with which a suite ends."""
+    return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
+
+
+def read(step, log, events, status):
+    """The outcome of a step from its output, its events (Swift Testing), and the status of Tests/Counting/contain."""
+    text = log.read_text(errors="replace")
+    outcome = swift_outcome(step, events, status) if step.kind == "swift" else suite_outcome(step, text, status)
+    why = None
+    if status == 124:
+        why = f"took longer than its limit of {step.seconds} seconds"
+    elif status == 125:
+        why = "left something behind"
+    elif status != 0 and not outcome.failures:
+        why = f"ended with status {status}" + (f" ({name_of(status)})" if status > 128 else "")
+    elif outcome.passed + outcome.skipped == 0 and not outcome.failures:
+        why = "has no tests"
+    if why:
+        left = [line.removeprefix("It left behind: ") for line in text.splitlines() if line.startswith("It left behind: ")]
+        made = tests_at(events, left) if step.kind == "swift" else left
+        last = "; ".join(text.strip().splitlines()[-3:])
+        # A suite that ended by itself without a count may do better the next time: a registry that did not answer, for one.
+        is_repeated = step.kind == "suite" and why.startswith("ended with status") and status < 128
+        outcome.failures.append(Failure(step.name, f"{step.name} {why}", expected="; ".join(made) or last,
+                                        key=step.name if is_repeated else None, is_law=status > 128))
+    return outcome
+
+
+def name_of(status):
+    try:
+        return signal.Signals(status - 128).name
+    except ValueError:
+        return "a signal"
+
+
+# MARK: Swift Testing's events (ABI version 0)
+
+
+def records(events):
+    if not events.exists():
+        return
+    with events.open(errors="replace") as file:
+        for line in file:
+            # The last line of a process that a signal ended may be cut.
+            try:
+                yield json.loads(line)
+            except ValueError:
+                pass
+
+
+def swift_outcome(step, events, status):
+    """A test fails by an issue that was not expected, or by being under way when the process ended."""
+    tests, issues, under_way, ended, skipped = {}, collections.OrderedDict(), {}, set(), set()
+    is_whole = False
+    for record in records(events):
+        kind, payload = record["kind"], record["payload"]
+        if kind == "test":
+            tests[payload["id"]] = payload
+            continue
+        test_id, kind = payload.get("testID"), payload["kind"]
+        if kind == "testStarted":
+            under_way[test_id] = None
+        elif kind == "testEnded":
+            under_way.pop(test_id, None)
+            ended.add(test_id)
+        elif kind in ("testSkipped", "testCancelled"):
+            skipped.add(test_id)
+        elif kind == "runEnded":
+            is_whole = True
+        elif kind == "issueRecorded" and is_failure(payload.get("issue", {})):
+            issues.setdefault(test_id, []).append(payload)
+    functions = {test_id for test_id, test in tests.items() if test["kind"] == "function"}
+    failures = [swift_failure(step, test_id, tests.get(test_id), found[0]) for test_id, found in issues.items()]
+    if not is_whole:
+        cut = [test_id for test_id in under_way if test_id in functions and test_id not in issues]
+        left = len(functions - ended - skipped - set(cut) - set(issues))
+        why = f"the process ended with status {status}{f' ({name_of(status)})' if status > 128 else ''} while it ran; {left} tests did not run"
+        # A limit, and a stop, end whatever is under way.
+        failures += [Failure(step.name, name_of_test(tests[test_id]), place(tests[test_id]), why, test_id, is_law=status not in (124, 143))
+                     for test_id in cut]
+    passed = len((ended & functions) - skipped - set(issues))
+    return Outcome(passed, len(skipped & functions), failures)
+
+
+def is_failure(issue):
+    return not issue.get("isKnown", False) and issue.get("isFailure", issue.get("_isFailure", True)) and issue.get("severity", issue.get("_severity", "error")) != "warning"
+
+
+def swift_failure(step, test_id, test, issue):
+    messages = [message["text"] for message in issue.get("messages", [])]
+    return Failure(step.name, name_of_test(test) if test else test_id or step.name, place(issue.get("issue", {})) or place(test or {}),
+                   " — ".join(" ".join(text.split()) for text in messages), test_id, is_law=bool(LAWS.match(test_id or "")))
+
+
+def name_of_test(test):
+    return test.get("displayName", test["name"])
+
+
+def place(payload):
+    location = payload.get("sourceLocation") or {}
+    return f"{location.get('fileID') or location.get('_filePath', '')}:{location.get('line', '')}" if location else ""
+
+
+def tests_at(events, left):
+    """The lines about what was left behind, each with the test that ran when it was made."""
+    spans, begun = [], {}
+    for record in records(events):
+        payload = record["payload"]
+        at = payload.get("instant", {}).get("since1970")
+        if payload["kind"] == "testStarted":
+            begun[payload["testID"]] = at
+        elif payload["kind"] == "testEnded" and payload["testID"] in begun:
+            spans.append((begun.pop(payload["testID"]), at, payload["testID"]))
+    spans += [(at, float("inf"), test_id) for test_id, at in begun.items()]
+    for line in left:
+        made = re.search(r"made ([\d.]+)", line)
+        # Suites are tests of their own: the shortest one is what ran. A file's time is that of the kernel's last tick.
+        over = sorted((end - begin, test_id) for begin, end, test_id in spans if made and begin - 0.02 <= float(made[1]) <= end + 0.02)
+        yield line + (f", in {over[0][1]}" if over else "")
+
+
+# MARK: Suites that print lines
+
+
+def suite_outcome(step, text, status):
+    counts = COUNTS.findall(text)
+    if not counts:
+        # The end says what kept it from counting.
+        if status == 0:
+            return Outcome(failures=[Failure(step.name, f"{step.name} does not say how many tests passed", key=step.name)])
+        return Outcome()
+    passed, failed, skipped = (int(number or 0) for number in counts[-1])
+    failures = list(suite_failures(step, text.splitlines()))
+    more = failed - len(failures)
+    if more > 0:
+        failures.append(Failure(step.name, f"{more} more of {step.name}, which its output names", key=f"{more} more"))
+        failures += [Failure(step.name, f"another one of {step.name}", key=f"another {number}") for number in range(1, more)]
+    return Outcome(passed, skipped, failures)
+
+
+def suite_failures(step, lines):
+    for number, line in enumerate(lines):
+        found = FAILS.match(line) or DENO_FAILS.match(line)
+        if not found:
+            continue
+        reasons = []
+        for following in lines[number + 1:number + 30]:
+            if FAILS.match(following) or OTHERS.match(following):
+                break
+            reasons.append(following.strip())
+        before = [each.strip() for each in lines[max(0, number - 3):number] if not OTHERS.match(each)]
+        reasons = [reason for reason in reasons if reason] or before
+        said = "\n".join(reasons)
+        places = PLACE.findall(said)
+        errors = [reason for reason in reasons if re.match(r"(\w+\.)*\w*(Error|Exception)\b", reason)]
+        name = found[1].split(": wanted “")[0]
+        yield Failure(step.name, found[1], ":".join(places[-1]) if places else "", " — ".join(errors[-1:] or reasons[:2]), name,
+                      is_law=bool(LAWS_OF_PAGES.search(said)))

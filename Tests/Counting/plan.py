@@ -1,0 +1,138 @@
+"""The steps of deploy/test: what each runs, which build it needs, for how long, and how what failed in it is run again."""
+
+import dataclasses
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPANION = str(ROOT / ".build/debug/companion")
+
+# These tell whether it works, and continuous integration runs them: nothing in it measures time, kills, cuts off or scans.
+DECIDING = ("format", "projects", "counting", "unit", "browser", "interop", "monitoring", "fronts")
+ALL = ("format", "projects", "counting", "address", "thread", "browser", "restart", "interop", "machines", "fronts", "faults", "https", "trust",
+       "monitoring", "kubernetes")
+# These run when they are named. Both of the last build in release mode what is installed on servers, and need root and some gigabytes.
+NAMED = ("unit", "costs", "foreign", "fuzz", "debian", "container")
+KNOWN = dict.fromkeys(DECIDING + ALL + NAMED)
+
+# Targets without servers and clocks run their tests side by side. All others one by one: they start servers of their own,
+# and two cores starve fifty of them.
+PURE = r"^(WebFormatsTests|CryptographyTests|ExpiringTests|HTTPWireTests|OpenIDConnectTests|SessionStoreTests|FuzzTests)\."
+STORES = r"^(StoreConformance|SQLiteStoreTests|PostgresStoreTests|SessionStoreTests)\."
+APPLICATION = r"^CompanionTests\."
+# Under a sanitizer, TLS and PgBouncer say nothing about our memory and threads, and a tenth of the random schedules will do.
+SANITIZERS = ("address", "thread")
+SANITIZED = {"STORE_BACKENDS": "sqlite,memory,postgres", "LIFECYCLE_SCHEDULES": "12"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Build:
+    """Runs before the steps, with both cores."""
+
+    name: str
+    command: tuple
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    name: str
+    command: tuple
+    # `swift` writes events, `suite` ends with a line "N passed, M failed".
+    kind: str = "suite"
+    build: str = None
+    seconds: int = 2400
+    # A failure is run again by the tests' IDs (swift), by `sentences`, or `whole`; `never` where a run takes the machine for long.
+    again: str = "never"
+    # Needs the machine for itself.
+    is_alone: bool = False
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+def builds(asked):
+    """The builds that these steps need, in order."""
+    tests = Build("tests", ("swift", "build", "--build-tests"))
+    if "unit" in asked:
+        yield tests
+    elif {"browser", "restart", "interop", "foreign", "monitoring", "machines", "fronts", "faults", "https", "trust", "costs"} & set(asked):
+        yield Build("companion", ("swift", "build", "--product", "companion"))
+    if "address" in asked:
+        yield Build("address", (*tests.command, "--sanitize=address", "--scratch-path", ".build-address"))
+    if "thread" in asked:
+        # Where threads meet; all else runs on a worker or in actors.
+        yield Build("thread", (*tests.command, "--sanitize=thread", "--scratch-path", ".build-thread"), {"COMPANION_TARGETS": "threads"})
+    if "costs" in asked:
+        yield Build("costs", ("swift", "build", "--product", "Costs"))
+
+
+def steps(asked, is_deciding):
+    """The steps that were asked for; those that take longest come first."""
+    return [step for step in every_step(asked, is_deciding) if step.name.split("-")[0] in asked]
+
+
+def every_step(asked, is_deciding):
+    companion = "tests" if "unit" in asked else "companion"
+
+    def suite(name, program, *arguments, **options):
+        return Step(name, (program, COMPANION, *arguments), build=companion, **options)
+
+    for part in ("1/2", "2/2"):
+        yield suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, again="sentences")
+    yield from unit("unit", ".build", "tests", {})
+    yield from unit("address", ".build-address", "address", SANITIZED)
+    yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
+    yield swift("thread-rest", ".build-thread", "thread", SANITIZED, "--no-parallel", "--skip", STORES)
+    yield suite("fronts", "deploy/fronts/test", *(("--only", "the whole host") if is_deciding else ()), again="whole")
+    yield suite("faults", "Tests/Faults/run")
+    yield suite("https", "Tests/HTTPS/run")
+    yield suite("interop", "Tests/Interop/run", again="whole")
+    yield suite("foreign", "Tests/Interop/run", "--foreign")
+    yield suite("restart", "Tests/Restart/run")
+    yield suite("trust", "Tests/Trust/run")
+    yield suite("monitoring", "deploy/monitoring/test", again="whole")
+    yield Step("kubernetes", ("deploy/kubernetes/test",))
+    yield Step("projects", ("Tests/Projects/run",), again="whole")
+    yield Step("format", ("Tests/scripts/run",), again="whole")
+    yield Step("counting", ("Tests/Counting/run",), again="whole")
+    # These count instructions, say seconds or need the whole machine. The findings of earlier runs of `fuzz` are replayed by `unit`.
+    yield suite("machines", "Tests/Machines/run", "--sign-ins", "300", is_alone=True)
+    yield Step("fuzz", ("Tests/Fuzz/run", "--seconds", "60"), seconds=3600, is_alone=True)
+    yield Step("costs", ("Tests/Costs/run", COMPANION, ".build/debug/Costs"), build="costs", seconds=3600, is_alone=True)
+    yield Step("debian", ("deploy/debian/test",), seconds=10800, is_alone=True)
+    yield Step("container", ("deploy/container/test",), seconds=10800, is_alone=True)
+
+
+def unit(name, folder, build, environment):
+    yield swift(f"{name}-application", folder, build, environment, "--no-parallel", "--filter", APPLICATION)
+    yield swift(f"{name}-rest", folder, build, environment, "--no-parallel", "--skip", APPLICATION, "--skip", PURE)
+    yield swift(f"{name}-pure", folder, build, environment, "--filter", PURE)
+
+
+def swift(name, folder, build, environment, *arguments):
+    # Foundation's Process and XCTest leak objects of their own (Swift 6.3), which is not our news.
+    environment = environment | {"ASAN_OPTIONS": "detect_leaks=0"}
+    # Published vectors for CryptographyTests, which skip what is not there.
+    for vectors in sorted(ROOT.glob(".build-vectors/lib/python3*/site-packages/cryptography_vectors")):
+        environment |= {"CRYPTOGRAPHY_VECTORS": str(vectors)}
+    program = (str(ROOT / folder / "debug/companionPackageTests.xctest"), "--testing-library", "swift-testing")
+    return Step(name, (*program, *arguments), kind="swift", build=build, seconds=3600 if build in SANITIZERS else 2400, again="tests",
+                environment=environment)
+
+
+def alone(step, keys):
+    """The command that runs only what failed in a step, by the keys of its failures."""
+    if step.kind == "swift":
+        return (*step.command[:3], "--no-parallel", *(word for key in keys for word in ("--filter", "^" + escaped(key))))
+    if step.again == "sentences":
+        return (*step.command[:2], *(word for key in keys for word in ("--only", key)))
+    return step.command
+
+
+def escaped(test_id):
+    """The expression that matches this ID alone, for Swift's `Regex`."""
+    return "".join(character if character.isalnum() or character in "_/:`'" or ord(character) > 127 else "\\" + character for character in test_id)
+
+
+def relative(word):
+    """A word of a command as somebody in the project's folder writes it."""
+    return os.path.relpath(word, ROOT) if word.startswith(f"{ROOT}/") else word

@@ -1,0 +1,250 @@
+"""Builds, runs and counts the steps of deploy/test; see there. Tests/Counting/harness is the test of this.
+
+What was skipped is never counted as passed. A step fails that has no tests, that ends with another status than 0 (whatever its own line
+says), that takes longer than its limit, or that leaves a process or a temporary file behind (Tests/Counting/contain).
+
+What failed is run again when all steps have ended, with nobody beside it. Failed again, it has failed; passed, it is unsteady, which is
+said and in no count. What says that a token, a secret, an answer or an acknowledged write was lost, and what a signal ended, has failed
+at the first time.
+"""
+
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import closing
+import outcomes
+import plan
+
+HERE = pathlib.Path(__file__).resolve().parent
+CONTAIN = str(HERE / "contain")
+# A step keeps seven tenths of a core busy. Three at a time on two cores took more than twice as long each as one alone.
+LANES = 2
+# Continuous integration ends everything after ninety minutes, and shows only what was printed before.
+MINUTES = 85
+# More than so many are no chance, and would take long.
+REPEATED = 20
+MOST_FILES = 65_536
+# Of Swift Testing's output, what passes and begins is not shown.
+HIDDEN = re.compile(r"^(◇|↳|✔ (Test|Suite)|\[[0-9]+/[0-9]+\])")
+
+
+class Run:
+    def __init__(self, logs, lanes=LANES, began=None, root=plan.ROOT):
+        self.logs, self.lanes, self.root = logs, lanes, root
+        self.began = began or time.time()
+        self.place = closing.place()
+        # By name: the steps, their outcomes, and the seconds of everything.
+        self.named, self.outcomes, self.times = {}, {}, {}
+        self.running, self.lock = set(), threading.Lock()
+        # The reason for an end before the time.
+        self.ending = None
+
+    # MARK: The result
+
+    @property
+    def seconds(self):
+        return int(time.time() - self.began)
+
+    @property
+    def passed(self):
+        return sum(outcome.passed for outcome in self.outcomes.values())
+
+    @property
+    def skipped(self):
+        return sum(outcome.skipped for outcome in self.outcomes.values())
+
+    @property
+    def unsteady(self):
+        found = self.all_unsteady
+        return found if len(found) <= closing.UNSTEADY else []
+
+    @property
+    def failed(self):
+        failures = [each for outcome in self.outcomes.values() for each in outcome.failures if each not in self.all_unsteady]
+        return failures + (self.all_unsteady if len(self.all_unsteady) > closing.UNSTEADY else [])
+
+    @property
+    def all_unsteady(self):
+        return [each for outcome in self.outcomes.values() for each in outcome.failures if each.again == PASSED and not each.is_law]
+
+    # MARK: Running
+
+    def build(self, build):
+        """Whether it builds; if not, that is a failure of its own."""
+        log = self.logs / f"build-{build.name}"
+        began = time.time()
+        # SwiftPM leaves its locks in the folder for temporary files, so that this is not contained.
+        status = self.follow(["timeout", "--kill-after=30", "3600", *build.command], log, f"build {build.name}", build.environment)
+        self.times[f"build {build.name}"] = int(time.time() - began)
+        self.say(f"== build {build.name}: {self.times[f'build {build.name}']} s")
+        if status:
+            errors = [line for line in log.read_text(errors="replace").splitlines() if "error:" in line]
+            self.outcomes[f"build {build.name}"] = outcomes.Outcome(failures=[outcomes.Failure(
+                f"build {build.name}", self.ending or f"it does not build (status {status})", expected=" — ".join(errors[:3]))])
+        return status == 0
+
+    def all(self, steps):
+        """Runs steps in lanes, those that need the machine after them, and at last what failed."""
+        self.named = {step.name: step for step in steps}
+        # In their order, whichever ends first.
+        self.outcomes |= {step.name: outcomes.Outcome() for step in steps}
+        with concurrent.futures.ThreadPoolExecutor(self.lanes) as lanes:
+            for ended in [lanes.submit(self.step, step) for step in steps if not step.is_alone]:
+                ended.result()
+        for step in steps:
+            if step.is_alone:
+                self.step(step)
+        for step in steps:
+            self.repeat(step)
+
+    def step(self, step):
+        if self.ending:
+            self.outcomes[step.name] = outcomes.Outcome(failures=[outcomes.Failure(step.name, f"{step.name} did not run: {self.ending}")])
+            return
+        began = time.time()
+        outcome = self.attempt(step, step.command, step.name)
+        self.times[step.name] = int(time.time() - began)
+        self.outcomes[step.name] = outcome
+        for failure in outcome.failures:
+            self.say(f"== {step.name} failed: {failure.name}: {failure.expected[:1000]}")
+        self.say(f"== {step.name}: {outcome.line} ({self.times[step.name]} s, limit {step.seconds} s)")
+
+    def attempt(self, step, command, name):
+        """Runs a command of a step, and reads what came of it."""
+        log, events = self.logs / name, self.logs / f"{name}.events"
+        events.unlink(missing_ok=True)
+        if step.kind == "swift":
+            command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
+        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, step.environment)
+        outcome = outcomes.read(step, log, events, status)
+        if self.ending:
+            outcome.failures = [failure for failure in outcome.failures if failure.key]
+            outcome.failures.append(outcomes.Failure(step.name, f"{step.name} was ended: {self.ending}"))
+        return outcome
+
+    def repeat(self, step):
+        """Runs what failed once more, now that nobody is beside it."""
+        failures = self.outcomes[step.name].failures
+        wanted = [failure for failure in failures if failure.key]
+        if not wanted or step.again == "never" or len(failures) > REPEATED or self.ending:
+            return
+        self.say(f"== {step.name}: once more, {len(wanted)} that failed")
+        began = time.time()
+        outcome = self.attempt(step, plan.alone(step, [failure.key for failure in wanted]), f"{step.name}-again")
+        self.times[f"{step.name} again"] = int(time.time() - began)
+        self.say(f"== {step.name}: {outcome.line} of those that failed ({self.times[f'{step.name} again']} s)")
+        ran = outcome.passed + len(outcome.failures) + outcome.skipped
+        again = {failure.key: failure for failure in outcome.failures}
+        for failure in wanted:
+            if None in again:
+                # A limit, a signal, something left behind.
+                failure.again = f"failed again: {again[None].name}"
+            elif ran < len(wanted):
+                failure.again = f"failed again, because only {ran} of {len(wanted)} ran"
+            elif failure.key in again:
+                failure.again = "failed again"
+            else:
+                failure.again = PASSED
+        # One that had passed at first is unsteady as well.
+        known = {failure.key for failure in failures} | {None}
+        failures += [dataclasses.replace(failure, again=PASSED) for key, failure in again.items() if key not in known]
+
+    def follow(self, command, log, name, environment):
+        """Runs a command and shows its output, with the name before each line. Returns its status, as a shell has it."""
+        shown = threading.Thread(target=self.show, args=(log, name, over := threading.Event()))
+        with log.open("wb") as output:
+            # Not through a pipe: what the command leaves running would keep that open.
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=self.root,
+                                       env=os.environ | {"NO_COLOR": "1"} | environment)
+        with self.lock:
+            self.running.add(process)
+            if self.ending:
+                process.terminate()
+        shown.start()
+        try:
+            status = process.wait()
+        finally:
+            over.set()
+            shown.join()
+        with self.lock:
+            self.running.discard(process)
+        return status if status >= 0 else 128 - status
+
+    def show(self, log, name, over):
+        with log.open(errors="replace") as file:
+            rest = ""
+            while True:
+                is_over = over.wait(0.2)
+                *lines, rest = (rest + file.read()).split("\n")
+                if is_over and rest:
+                    lines.append(rest)
+                self.say(*(f"{name}: {line}" for line in lines if not HIDDEN.match(line)))
+                if is_over:
+                    return
+
+    def say(self, *lines):
+        if lines:
+            with self.lock:
+                print(*lines, sep="\n", flush=True)
+
+    def end(self, why):
+        """Ends what runs; what has ended is still counted, and what has not is a failure."""
+        self.ending = self.ending or why
+        for process in list(self.running):
+            process.terminate()
+
+    def close(self):
+        """Prints the last lines. The status is 0 exactly when something passed and nothing failed."""
+        print(*closing.lines(self), sep="\n", flush=True)
+        return 0 if self.passed and not self.failed else 1
+
+
+PASSED = "passed when it ran again"
+
+
+def heed(run):
+    """A stop, and the last minute, end the steps and leave time for the last lines."""
+    signal.signal(signal.SIGTERM, lambda *_: run.end("it was stopped"))
+    signal.signal(signal.SIGINT, lambda *_: run.end("it was stopped"))
+    signal.signal(signal.SIGALRM, lambda *_: run.end(f"minute {MINUTES}"))
+    signal.setitimer(signal.ITIMER_REAL, max(0.1, MINUTES * 60 - run.seconds))
+
+
+def main():
+    asked = sys.argv[1:] or plan.DECIDING
+    is_deciding = not sys.argv[1:]
+    if asked == ["all"]:
+        asked = plan.ALL
+    unknown = [name for name in asked if name not in plan.KNOWN]
+    if unknown:
+        sys.exit(f"unknown step {unknown[0]}; there are: {' '.join(plan.KNOWN)}")
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    # Fronts have room for as many connections as they may open files: half of 1,024 is less than one stranger takes.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES), hard))
+    logs = plan.ROOT / ".build-logs"
+    shutil.rmtree(logs, ignore_errors=True)
+    logs.mkdir()
+    run = Run(logs, began=float(os.environ.pop("TEST_BEGAN", time.time())))
+    print(run.place, flush=True)
+    if is_deciding:
+        heed(run)
+    else:
+        signal.signal(signal.SIGTERM, lambda *_: run.end("it was stopped"))
+        signal.signal(signal.SIGINT, lambda *_: run.end("it was stopped"))
+    built = {build.name for build in plan.builds(asked) if run.build(build)}
+    run.all([step for step in plan.steps(asked, is_deciding) if step.build is None or step.build in built])
+    sys.exit(run.close())
+
+
+if __name__ == "__main__":
+    main()
