@@ -33,20 +33,35 @@ export class Failure extends Error {
 
 const answersWithin = 60; // seconds
 
+/** The reads that are under way; each can be ended. */
+const reads = new Set();
+/** Settles when the sign-out that is under way has failed; null while none is. */
+let signOutFailed = null;
+
 /** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
 export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin } = {}) {
-  const request = { method, cache: "no-store", redirect: "error", signal: AbortSignal.timeout(seconds * 1000) };
-  if (method !== "GET") request.headers = { "X-Companion": "1" };
+  const isRead = method === "GET";
+  while (isRead && signOutFailed) await signOutFailed;
+  const end = new AbortController();
+  if (isRead) reads.add(end);
+  const signal = AbortSignal.any([end.signal, AbortSignal.timeout(seconds * 1000)]);
+  const request = { method, cache: "no-store", redirect: "error", signal };
+  if (!isRead) request.headers = { "X-Companion": "1" };
   if (body !== undefined) {
     request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(body);
   }
   try {
-    return await fetch(base + path, request);
+    const response = await fetch(base + path, request);
+    // Until its body is there, a read can be ended.
+    return new Response(response.status === 204 ? null : await response.arrayBuffer(), response);
   } catch (error) {
+    if (end.signal.aborted) return end.signal.reason.then(() => fetchOwn(path, { seconds }));
     if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds }));
     if (!navigator.onLine) throw new Failure(t("api.offline"));
     throw new Failure(t("api.unreachable"));
+  } finally {
+    reads.delete(end);
   }
 }
 
@@ -64,6 +79,24 @@ export async function send(path, request) {
 
 export const get = (path) => send(path);
 export const post = (path, body = {}) => send(path, { method: "POST", body });
+
+/**
+ * Posts a sign-out. A read that is under way, or begins meanwhile, would be about an account that is gone: it is asked again where the
+ * sign-out fails; else what waits for it waits until the page is drawn anew.
+ */
+export async function postSignOut(path, body) {
+  let fail;
+  signOutFailed = new Promise((resolve) => (fail = resolve));
+  for (const end of reads) end.abort(signOutFailed);
+  try {
+    return await post(path, body);
+  } catch (failure) {
+    fail();
+    throw failure;
+  } finally {
+    signOutFailed = null;
+  }
+}
 
 /** One of our own errors (RFC 9457), or whatever stood in its place. */
 export async function failure(response) {

@@ -1,6 +1,7 @@
 // The profile card: what Microsoft Graph says of the person, or what is known of the account.
 
-import { base, element, language, t } from "../base/page.js";
+import { fetchOwn } from "../base/api.js";
+import { element, language, t } from "../base/page.js";
 
 export { getMe } from "../base/api.js";
 
@@ -61,7 +62,7 @@ document.getElementById("turn").addEventListener("click", () => show(!badge.clas
 /** Puts the photo in the place of the initials. It is drawn, so that no address and no cache keeps it. */
 export async function showPhoto(id, isStillShown) {
   try {
-    const response = await fetch(`${base}/api/${id}/me/photo`, { cache: "no-store", redirect: "error" });
+    const response = await fetchOwn(`/api/${id}/me/photo`);
     if (!response.ok) return;
     const photo = await createImageBitmap(await response.blob());
     if (!isStillShown()) return photo.close();

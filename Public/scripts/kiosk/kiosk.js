@@ -1,7 +1,7 @@
 // The demo kiosk: people walk up, sign in, see their card, sign out or walk away. Nobody leaves anything to the next.
 // A preview on a private device does the same, and leaves the sign-ins of other pages alone.
 
-import { app, get, post } from "../base/api.js";
+import { app, get, post, postSignOut } from "../base/api.js";
 import { button, say, show, showMessage, stopGoingBack } from "./screen.js";
 import { takeKiosk } from "./tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./watch.js";
@@ -64,7 +64,7 @@ async function open(failedWith = null) {
   try {
     const unfinished = ofBrowser.get(unfinishedKey);
     if (unfinished) {
-      const { redirect } = await postSignOut(unfinished);
+      const { redirect } = await endSession(unfinished, post);
       // Due whatever came between: the server gives the address once.
       if (redirect && !isOffline()) return goToSignOut(redirect);
     }
@@ -265,7 +265,7 @@ async function signOut() {
   showMessage({ kind: "busy", title: t("kiosk.signing_out") });
   ofBrowser.set(unfinishedKey, state.id);
   try {
-    const { redirect, staysForOthers } = await postSignOut(state.id);
+    const { redirect, staysForOthers } = await endSession(state.id, postSignOut);
     if (redirect && !isOffline()) return goToSignOut(redirect);
     const rest = staysForOthers ? t("kiosk.stays_for_others") : t("kiosk.provider_not_reached");
     showSignedOut("good", t("kiosk.signed_out_title"), t("kiosk.signed_out"), rest);
@@ -281,9 +281,9 @@ async function hasOthers(id) {
 }
 
 /** Returns the provider's address, and whether the provider's session stays because other pages use it too. */
-async function postSignOut(id) {
+async function endSession(id, send) {
   const staysForOthers = isPreview && (await hasOthers(id));
-  const { redirect } = await post(`/auth/${id}/sign-out`, { browser: !staysForOthers });
+  const { redirect } = await send(`/auth/${id}/sign-out`, { browser: !staysForOthers });
   ofBrowser.remove(unfinishedKey);
   ofTab.remove(chosenKey);
   forgetTouch();

@@ -1,11 +1,14 @@
 // Who is signed in to the chosen application, why, and signing out.
 
-import { get, post } from "../base/api.js";
+import { get, postSignOut } from "../base/api.js";
 import { element, t } from "../base/page.js";
 import { forgetPerson } from "./form.js";
-import { button, explained, facts, run, statusBox } from "./parts.js";
+import { button, explained, facts, run } from "./parts.js";
 import { stepUp } from "./step-up.js";
 import { leaveForSignOut, tellOtherTabs } from "../base/return-trip.js";
+
+/** It stays where the view is drawn anew. */
+const outcome = document.getElementById("outcome");
 
 /** The reason why the account may sign in, and the origin of its groups and app roles. */
 function admission({ rule, groups, roles, portal_role: role }, isPortal) {
@@ -23,11 +26,10 @@ function admission({ rule, groups, roles, portal_role: role }, isPortal) {
 
 export async function view({ application, account, mode, tokenDisplay, reload }) {
   const { id } = application;
-  const box = statusBox();
   const signOut = (label, browser) =>
     button(label, (pressed) =>
-      run(pressed, box, async () => {
-        const { redirect } = await post(`/auth/${id}/sign-out`, { browser });
+      run(pressed, outcome, async () => {
+        const { redirect } = await postSignOut(`/auth/${id}/sign-out`, { browser });
         if (mode === "shared") forgetPerson();
         tellOtherTabs();
         return redirect ? leaveForSignOut(redirect) : reload();
@@ -40,7 +42,6 @@ export async function view({ application, account, mode, tokenDisplay, reload })
       [t("portal.home_account_id"), account.id],
     ]),
     element("p", "buttons", signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
-    box,
     ...await stepUp(application, account, { mode, tokenDisplay }),
     element("h3", "", t("portal.admission.title")),
     await get(`/api/${id}/admission`).then((answer) => admission(answer, application.page === "portal"), (failure) => explained(failure)),

@@ -1,7 +1,7 @@
 // All application pages have this in common: whose account is shown, interactive sign-in and what it brought, one flow
 // at a time with its button busy, sign-out.
 
-import { app, Failure, get, post } from "../base/api.js";
+import { app, Failure, get, postSignOut } from "../base/api.js";
 import { beginFlow, clearLog, forgetAccount, hideLog, keepLog, log, logError, restoreLog } from "./log.js";
 import {
   abandonTrip,
@@ -251,8 +251,10 @@ export const signOutChoice = {
 export async function signOut({ done, failed }) {
   const browser = signOutChoice.get() === "browser";
   try {
-    const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
+    const { redirect } = await postSignOut(`/auth/${app}/sign-out`, { browser });
     forgetAccount();
+    // A page that was restored may have been asking whose log it is.
+    hideLog(false);
     done();
     ofBrowser.set(signedOutKey, "yes");
     show(null);

@@ -24,6 +24,7 @@ HOLD = """{
   window.fetch = async (address, request) => {
     const answer = await ask(address, request);
     if (new URL(address, location).pathname === PATH) await held;
+    request?.signal?.throwIfAborted();
     return answer;
   };
 }"""
@@ -166,6 +167,11 @@ class Browser:
             yield lambda: self.driver.execute_script("letGo()")
         finally:
             self.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+
+    def hold(self, path):
+        """The page that is open gets no answer of this path of ours from now on, until the function that is returned is called."""
+        self.driver.execute_script(HOLD.replace("PATH", json.dumps(path)))
+        return lambda: self.driver.execute_script("letGo()")
 
     # The window
 

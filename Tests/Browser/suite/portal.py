@@ -386,6 +386,41 @@ def sign_out(browser):
     browser.expect_page("/auth/signed-out")
 
 
+@test("a tab that is drawn again while its account is signed out asks nothing more about it")
+def sign_out_while_drawn(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    shown = browser.one("#account")
+    browser.wait("the view", lambda: "Why you may sign in here" in shown.text)
+    let_go = browser.hold("/api/attempts")
+    tab(browser, "account")
+    browser.press("Sign out of this application")
+    browser.wait("nobody", lambda: ADELE not in browser.one("#result").text)
+    let_go()
+    browser.settled()
+
+
+@test("a sign-out that fails says so, and the tab that was drawn again meanwhile is there")
+def failed_sign_out(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    shown = browser.one("#account")
+    browser.wait("the view", lambda: "Why you may sign in here" in shown.text)
+    browser.driver.execute_script("document.querySelector('#account .facts').id = 'before'")
+    let_go = browser.hold("/api/attempts")
+    tab(browser, "account")
+    browser.allow("/auth/ios/sign-out")
+    browser.cdp("Network.enable")
+    browser.cdp("Network.setBlockedURLs", urls=["*/auth/ios/sign-out"])
+    browser.press("Sign out of this application")
+    let_go()
+    browser.wait("a new view", lambda: not browser.all("#before") and "Why you may sign in here" in shown.text)
+    assert "cannot be reached" in browser.one("#outcome").text
+    browser.cdp("Network.setBlockedURLs", urls=[])
+    browser.press("Sign out of this application")
+    browser.wait("nobody", lambda: ADELE not in browser.one("#result").text)
+
+
 @test("the keyboard alone leads from the form to the provider and back, and through the tabs")
 def keyboard(browser):
     open_portal(browser)

@@ -227,6 +227,19 @@ def signed_out_here(browser):
         expect_said(browser, gone)
 
 
+@test("a page that was restored shows its log, although its account is signed out before it is known whose that is")
+def signed_out_when_restored(browser):
+    browser.sign_in()
+    browser.wait("the end of the flow", lambda: not browser.all("button[aria-busy]"))
+    let_go = browser.hold("/api/ios/account")
+    browser.driver.execute_script("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    browser.wait("a hidden log", lambda: not browser.all("#log")[0].is_displayed())
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    let_go()
+    browser.one("#log")
+
+
 @test("an account that the provider signs out, at another application's wish, is named in the tutorial's words")
 def signed_out_by_the_provider(browser):
     browser.sign_in("macos")
