@@ -74,9 +74,11 @@ final class RunningTenant {
         return try #require(JSONValue(parsing: line.utf8))
     }
 
-    /// Waits for the end. Returns the status and what stands on standard error.
+    /// Waits for the end. Returns the status and what stands on standard error, but for the warning of a machine that
+    /// allows few open files.
     func end() throws -> (status: Int32, errors: String) {
         let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            .replacing(/.*the descriptor limit allows.*\n/, with: "")
         process.waitUntilExit()
         return (process.terminationStatus, text)
     }

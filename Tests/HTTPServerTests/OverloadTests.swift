@@ -241,13 +241,6 @@ private func require(_ condition: Bool, line: Int = #line) throws {
     throw RequirementFailed()
 }
 
-private func raiseDescriptorLimit() {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-}
-
 /// Lowers the limit and fills the table up to it but for so many places.
 private func takeAllDescriptors(but free: Int) throws -> [Int32] {
     var limit = rlimit()

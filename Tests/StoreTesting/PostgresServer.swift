@@ -36,6 +36,8 @@ package final class PostgresServer: Sendable {
         process = try ChildProcess(
             """
             set -e
+            # A step removes its folder itself, with the thousands of files in this one.
+            [ -z "$STEP_FOLDER" ] || trap - EXIT
             cd \(folder)
             \(programs)/initdb -D data -U postgres --auth=trust --no-sync -E UTF8 --locale=C >initdb.log 2>&1
             openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
@@ -45,8 +47,9 @@ package final class PostgresServer: Sendable {
             echo 'local all +password_holders scram-sha-256' | cat - data/pg_hba.conf >hba.conf
             mv hba.conf data/pg_hba.conf
             \(programs)/postgres -D data -c unix_socket_directories=\(folder) \
-                -c listen_addresses=127.0.0.1 -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB >server.log 2>&1 &
-            """, folder: folder)
+                -c listen_addresses=127.0.0.1 -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB -c checkpoint_timeout=30s \
+                >server.log 2>&1 &
+            """, folder: folder, endedBy: "QUIT")
         try Self.waitUntilReady(settings(user: "postgres"))
     }
 
@@ -74,6 +77,15 @@ package final class PostgresServer: Sendable {
         try connection.query("CREATE ROLE \(role) LOGIN")
         try connection.query("CREATE SCHEMA \(role) AUTHORIZATION \(role)")
         return role
+    }
+
+    /// Drops a role with its schema. What is still connected would hold locks.
+    func dropRole(_ role: String) throws {
+        let connection = try BlockingConnection(settings(user: "postgres"))
+        try connection.query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [.text(role)])
+        try connection.query("DROP SCHEMA \(role) CASCADE")
+        try connection.query("DROP ROLE \(role)")
     }
 
     /// Requires a role's password on the Unix socket from now on.
@@ -120,7 +132,7 @@ package final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - script: Starts a program in the background, with `&` at its end.
     ///   - signal: The signal that ends the program even while it has clients.
-    package init(_ script: String, folder: String, endedBy signal: String = "INT") throws {
+    package init(_ script: String, folder: String, endedBy signal: String) throws {
         input = Pipe()
         let process = Process()
         // The folder goes also where the program fails.

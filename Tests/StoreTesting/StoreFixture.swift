@@ -55,7 +55,7 @@ package enum TestedBackend: String, Sendable, CaseIterable {
     package static let marked: [TestedBackend] = [.sqlite, .memory]
 }
 
-/// A temporary folder with a real key file, and a database, or contents in memory. The last reference removes it.
+/// A temporary folder with a real key file, and a database, or contents in memory. The last reference removes them.
 package final class StoreFixture: Sendable {
     package let backend: TestedBackend
     package let folder: String
@@ -93,6 +93,7 @@ package final class StoreFixture: Sendable {
 
     deinit {
         TemporaryFolder.remove(URL(fileURLWithPath: folder))
+        if let role = postgres?.user { try? PostgresServer.shared.get().dropRole(role) }
     }
 
     /// Opens a store, without background work unless a test needs it: tests call its steps themselves.

@@ -174,7 +174,9 @@ import Testing
             let answer = try await Visitor(site).get("/auth/ios/sign-in?return_to=%2Fios")
             #expect(answer.status == 303)
             #expect(site.log.requests.count == 1)
-            #expect(site.log.all.filter { $0.hasPrefix("warning") }.count == 1)
+            // A machine that allows few open files is another, at the start.
+            let warnings = site.log.all.filter { $0.hasPrefix("warning") && !$0.contains("the descriptor limit") }
+            #expect(warnings.count == 1)
             let line = try #require(site.log.requests.first)
             for part in ["warning request ", "provider_unavailable", "connectionRefused: localhost:\(site.tenantPort)"]
             {
