@@ -65,6 +65,18 @@ struct CheckRoundsTests {
         await store.close()
     }
 
+    @Test func `a round has one time, whether it is fresh or was stored`() async throws {
+        let fixture = try StoreFixture(.sqlite)
+        let store = try fixture.open()
+        let applications = try applications()
+        // Stored as 848 milliseconds.
+        let rounds = CheckRounds(
+            of: applications, in: store, now: { Date(timeIntervalSince1970: 1_800_000_000.8476) }, check: { _ in [] })
+        let fresh = await rounds.run(applications).at
+        #expect(await rounds.lastRound(of: applications)?.at == fresh)
+        await store.close()
+    }
+
     // MARK: Nights
 
     /// Hours from three o'clock in the morning, at which a server starts, applications were checked, and somebody looks.

@@ -129,7 +129,8 @@ actor CheckRounds {
     }
 
     private func finished(_ application: Application, _ reports: [AuthorityCheck.Report]) async -> Round {
-        let found = Round(at: now(), reports: reports, changes: [])
+        // As exact as it is stored, so that the same round has one time.
+        let found = Round(at: Date(milliseconds: now().milliseconds), reports: reports, changes: [])
         let changes = last[application.id].map { Self.changes(from: $0.problems, to: found.problems) } ?? []
         last[application.id] = found
         running[application.id] = nil
