@@ -194,7 +194,7 @@ def suite_failures(step, lines):
         before = [each.strip() for each in lines[max(0, number - 3):number] if not OTHERS.match(each)]
         reasons = [reason for reason in reasons if reason] or before
         said = "\n".join(reasons)
-        places = PLACE.findall(said)
+        places = [each for each in PLACE.findall(said) if "site-packages" not in each[0]]
         errors = [reason for reason in reasons if re.match(r"(\w+\.)*\w*(Error|Exception)\b", reason)]
         name = found[1].split(": wanted “")[0]
         yield Failure(step.name, found[1], ":".join(places[-1]) if places else "", " — ".join(errors[-1:] or reasons[:2]), name,
