@@ -126,7 +126,11 @@ class Run:
         if step.kind == "swift":
             command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
         status = self.follow([CONTAIN, str(step.seconds), *command], log, name, step.environment)
-        outcome = outcomes.read(step, log, events, status)
+        try:
+            outcome = outcomes.read(step, log, events, status)
+        except Exception as error:
+            # The others are still told.
+            outcome = outcomes.Outcome(failures=[outcomes.Failure(step.name, f"the output of {step.name} cannot be read: {error!r}")])
         if self.ending:
             outcome.failures = [failure for failure in outcome.failures if failure.key]
             outcome.failures.append(outcomes.Failure(step.name, f"{step.name} was ended: {self.ending}"))
