@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import pwd
+import re
 import resource
 import shlex
 import shutil
@@ -115,8 +116,8 @@ def version(*command):
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL, timeout=20,
                              env=os.environ | {"PATH": os.environ["PATH"] + ":/usr/sbin"})
-        words = [word for word in ran.stdout.replace("/", " ").split() if word[:1].isdigit()]
-        return words[0] if words else "unknown"
+        found = re.search(r"\d+(\.\d+)+", ran.stdout)
+        return found[0] if found else "unknown"
     return "none"
 
 
