@@ -37,6 +37,8 @@ const answersWithin = 60; // seconds
 const reads = new Set();
 /** Settles when the sign-out that is under way has failed; null while none is. */
 let signOutFailed = null;
+/** Aborts when a page that leaves nothing behind has been left: it is empty then, and no answer comes to it any more. */
+export const leaving = new AbortController();
 
 /** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
 export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin } = {}) {
@@ -44,7 +46,7 @@ export async function fetchOwn(path, { method = "GET", body, seconds = answersWi
   while (isRead && signOutFailed) await signOutFailed;
   const end = new AbortController();
   if (isRead) reads.add(end);
-  const signal = AbortSignal.any([end.signal, AbortSignal.timeout(seconds * 1000)]);
+  const signal = AbortSignal.any([leaving.signal, end.signal, AbortSignal.timeout(seconds * 1000)]);
   const request = { method, cache: "no-store", redirect: "error", signal };
   if (!isRead) request.headers = { "X-Companion": "1" };
   if (body !== undefined) {
@@ -56,6 +58,7 @@ export async function fetchOwn(path, { method = "GET", body, seconds = answersWi
     // Until its body is there, a read can be ended.
     return new Response(response.status === 204 ? null : await response.arrayBuffer(), response);
   } catch (error) {
+    if (leaving.signal.aborted) return new Promise(() => {});
     if (end.signal.aborted) return end.signal.reason.then(() => fetchOwn(path, { seconds }));
     if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds }));
     if (!navigator.onLine) throw new Failure(t("api.offline"));

@@ -1,7 +1,7 @@
 // The trip to the identity provider and back, for every page with an application: its start, what a tab remembers while it is
 // away, what it comes back with, and when it is looked at again.
 
-import { app, get } from "./api.js";
+import { app, get, leaving } from "./api.js";
 import { base } from "./page.js";
 import { ofBrowser, ofTab } from "./storage.js";
 
@@ -97,13 +97,21 @@ export function takeSignOut() {
   return takeQuery().get("state") === expected && expected !== null;
 }
 
-const empty = () => document.body.replaceChildren();
 let leavesNothing = false;
 
 /** On a shared device, the browser's Back button brings back nothing of a person: a page is emptied when it is left, and loads anew. */
 export function leaveNothing() {
   leavesNothing = true;
   addEventListener("pagehide", empty);
+}
+
+/** Empties the page, and ends what it has begun, which would not find its elements: answers and events by the signal, timers and frames. */
+function empty() {
+  leaving.abort();
+  document.body.replaceChildren();
+  // Their numbers count up, in every browser; time-outs and intervals share them.
+  for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer);
+  for (let frame = requestAnimationFrame(() => {}); frame > 0; frame--) cancelAnimationFrame(frame);
 }
 
 /** The time at which a page has last signed somebody out. */
@@ -117,8 +125,9 @@ export const tellOtherTabs = () => ofBrowser.set(changedKey, Date.now());
  * that the browser's Back button has brought the page back as it was left.
  */
 export function onForeground(look) {
-  addEventListener("storage", ({ key }) => key === changedKey && look({ isRestored: false }));
-  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look({ isRestored: false }));
+  const { signal } = leaving;
+  addEventListener("storage", ({ key }) => key === changedKey && look({ isRestored: false }), { signal });
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look({ isRestored: false }), { signal });
   addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;
     if (!leavesNothing) return look({ isRestored: true });

@@ -76,7 +76,6 @@ async function play(shown, mine) {
     if (isBad) wires[wire].classList.add("bad");
   }
   says.textContent = shown.title ?? "";
-  // On a shared device it may be gone by now: a page that is left is emptied.
   drawing.dataset.step = shown.step;
   for (const leg of isStill.matches ? all.slice(-1) : all) {
     if (mine !== turn) return;

@@ -111,9 +111,9 @@ let present = null;
 /** The next step arrives: its lines are lit; the last one opens. Without motion all arrive at once. */
 function next(tries = 0) {
   if (waiting.length === 0 || ticking) return;
-  // The code beside it is loaded at the same time. A page that was emptied when the person left it has none.
+  // The code beside it is loaded at the same time.
   const code = document.getElementById("code");
-  if (code?.checkVisibility() && !code.querySelector(".run") && tries < patience) {
+  if (code.checkVisibility() && !code.querySelector(".run") && tries < patience) {
     setTimeout(next, 100, tries + 1);
     return;
   }

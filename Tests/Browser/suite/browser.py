@@ -28,6 +28,17 @@ HOLD = """{
     return answer;
   };
 }"""
+# The page is left when an answer has come, and the browser keeps it as it is then.
+LEAVE = """{
+  const ask = fetch;
+  let left = NUMBER;
+  window.fetch = async (address, request) => {
+    const answer = await ask(address, request);
+    if (--left === 0) window.isLeft = dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+    request?.signal?.throwIfAborted();
+    return answer;
+  };
+}"""
 SECRET = re.compile(r"eyJ[A-Za-z0-9_-]{20,}|[A-Za-z0-9_-]{120,}")
 
 
@@ -162,9 +173,21 @@ class Browser:
     @contextmanager
     def holding(self, path):
         """Pages that are opened meanwhile get the answer of this path of ours when the function that is yielded is called, and not before."""
-        script = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=HOLD.replace("PATH", json.dumps(path)))
-        try:
+        with self.beginning_with(HOLD.replace("PATH", json.dumps(path))):
             yield lambda: self.driver.execute_script("letGo()")
+
+    def open_and_leave(self, path, number):
+        """Opens a page that is left when so many answers have come; returns whether so many came."""
+        with self.beginning_with(LEAVE.replace("NUMBER", str(number))):
+            self.open(path)
+            self.settled()
+        return self.driver.execute_script("return Boolean(window.isLeft)")
+
+    @contextmanager
+    def beginning_with(self, source):
+        script = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=source)
+        try:
+            yield
         finally:
             self.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 

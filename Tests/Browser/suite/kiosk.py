@@ -150,6 +150,23 @@ def back_on_other_pages(browser):
         assert {"/", "/portal", "/ios"} <= paths, paths
 
 
+@test("on a shared device, a page that is left ends what it has begun, whatever answer it has just been given")
+def left_at_each_answer(browser):
+    with kiosk(browser):
+        browser.sign_in(username=MEGAN)
+        for path in ("/", "/portal?app=ios", "/ios"):
+            left = 0
+            while browser.open_and_leave(path, left + 1):
+                left += 1
+                browser.driver.execute_script("""
+                    dispatchEvent(new StorageEvent("storage", { key: "accounts-changed" }));
+                    dispatchEvent(new Event("online"));
+                    document.dispatchEvent(new Event("visibilitychange"));
+                """)
+                browser.settled()
+            assert left >= (1 if path == "/" else 3), f"{path} was left {left} times"
+
+
 @test("two people, one after the other, are each asked for the password and each see their own card")
 def two_people(browser):
     with kiosk(browser):
