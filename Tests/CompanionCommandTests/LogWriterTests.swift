@@ -4,7 +4,7 @@ import Testing
 @testable import CompanionCommand
 
 /// A log and the reader who may leave it lying.
-@Suite(.timeLimit(.minutes(1))) struct LogWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct LogWriterTests {
     /// A pipe, and a writer that leaves a hundred bytes waiting.
     private final class Place {
         let pipe = Pipe()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CompanionCommand
 
-@Suite(.timeLimit(.minutes(1))) struct ServiceManagerTests {
+@Suite(.timeLimit(.minutes(5))) struct ServiceManagerTests {
     /// The address of a socket.
     private static func address(_ path: String) -> sockaddr_un {
         var name = sockaddr_un()

@@ -1,9 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Servers whose standard error is a pipe that nobody reads, as with a stuck log driver.
-@Suite(.timeLimit(.minutes(3))) struct UnreadLogTests {
-    private let port = Int.random(in: 20_000..<32_000)
+@Suite(.timeLimit(.minutes(5))) struct UnreadLogTests {
+    private let port: Int
+
+    init() throws { port = try FreePort.first(of: 2) }
 
     /// A demo with a line for each request, of which nobody has read any.
     private func unread() throws -> RunningTenant {

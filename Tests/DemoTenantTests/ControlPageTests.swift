@@ -202,7 +202,8 @@ struct ControlPageTests {
         let shown = Set(ControlGroup.all.flatMap(\.settings).map(\.key))
         #expect(
             Set(EffectKey.all.map(\.name)).subtracting(shown) == [
-                "b2c_issuer_with_policy", "generic_provider", "id_token_claims", "omit_auth_time", "unknown_key",
+                "b2c_issuer_with_policy", "generic_provider", "hold", "id_token_claims", "omit_auth_time",
+                "unknown_key",
             ])
     }
 }

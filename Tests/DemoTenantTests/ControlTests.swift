@@ -65,21 +65,36 @@ struct ControlTests {
         }
     }
 
-    @Test func `a request whose client breaks off during the delay redeems nothing`() async throws {
+    @Test(arguments: [["token_delay_ms": 600_000], ["hold": "token"]] as [[String: JSONValue]])
+    func `a request whose client breaks off before its answer redeems nothing`(_ late: [String: JSONValue])
+        async throws
+    {
         try await run { (tenant, browser, refresh, _) async throws in
-            _ = try await browser.control(["token_delay_ms": 600_000, "refresh_token_single_use": true])
+            _ = try await browser.control(.object(late.merging(["refresh_token_single_use": true]) { $1 }))
             let port = try #require(URLComponents(string: tenant.tenant.baseURL)?.port)
             let body = FormEncoding.encode([
                 ("grant_type", "refresh_token"), ("refresh_token", refresh ?? ""),
                 ("client_id", TestTenant.web.id), ("client_secret", TestTenant.web.secret ?? ""),
             ])
-            let before = try #require(try await browser.count("token_requests"))
+            let before = try await browser.get("/control").json
+            let isHeld = late["hold"] != nil
             try await Self.send(
                 "POST /common/oauth2/v2.0/token HTTP/1.1\r\nHost: localhost:\(port)\r\n"
                     + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
-                toPort: port, untilReset: { (try? await browser.count("token_requests")) == before + 1 })
-            #expect(await eventually { (try? await browser.count("token_failed")) == 1 })
-            _ = try await browser.control(["token_delay_ms": 0])
+                toPort: port,
+                untilReset: {
+                    let now = try? await browser.get("/control").json
+                    return isHeld
+                        ? now?["held"]?["token"] == 1
+                        : now?["counts"]?["token_requests"] != before?["counts"]?["token_requests"]
+                })
+            if isHeld {
+                #expect(await browser.untilHeld(0, at: "token"))
+                #expect(try await browser.get("/control").json == before, "no counter has moved")
+            } else {
+                #expect(await eventually { (try? await browser.count("token_failed")) == 1 })
+            }
+            _ = try await browser.control(["token_delay_ms": 0, "hold": .null])
             #expect(try await browser.refresh(refresh).status == 200, "it was not used")
         }
     }

@@ -268,4 +268,17 @@ extension Browser {
     func count(_ name: String) async throws -> Int? {
         try await get("/control").json?["counts"]?[name]?.integer
     }
+
+    /// The number of requests of an endpoint that wait.
+    func held(at endpoint: String) async throws -> Int {
+        guard let held = try await get("/control").json?["held"]?[endpoint]?.integer else {
+            throw TestFailure("the state says nothing of \(endpoint)")
+        }
+        return held
+    }
+
+    /// Waits until this many requests of an endpoint wait.
+    nonisolated func untilHeld(_ number: Int, at endpoint: String) async -> Bool {
+        await eventually { (try? await held(at: endpoint)) == number }
+    }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DevelopmentCA
 
-@Suite(.timeLimit(.minutes(2))) struct DevelopmentCATests {
+@Suite(.timeLimit(.minutes(5))) struct DevelopmentCATests {
     /// Certificates have no fractions of a second.
     private static let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())
     private static let day: TimeInterval = 86_400

@@ -57,7 +57,7 @@ func withWorkers<Answer>(
     }
 }
 
-/// Whether work ends within ten seconds. What does not is left behind.
+/// Whether work ends. What does not is left behind.
 func comesToAnEnd(_ work: @escaping @Sendable () async -> Void) async -> Bool {
     let ended = Record<Void>()
     Task.detached {

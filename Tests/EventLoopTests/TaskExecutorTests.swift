@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite(.timeLimit(.minutes(1))) struct TaskExecutorTests {
+@Suite(.timeLimit(.minutes(5))) struct TaskExecutorTests {
     @Test func `a task that prefers a worker is on it after every suspension, and so are its child tasks`() async throws
     {
         try await withWorkers(2) { group in

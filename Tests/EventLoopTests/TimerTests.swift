@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite(.timeLimit(.minutes(1))) struct TimerTests {
+@Suite(.timeLimit(.minutes(5))) struct TimerTests {
     @Test(
         arguments: [Duration.zero, .microseconds(100), .milliseconds(1), .milliseconds(30)])
     func `a timer does not fire before its time, whether the worker lingers or is parked in Dispatch`(delay: Duration)

@@ -7,7 +7,7 @@ import Testing
 
 /// A wake-up that is lost shows as silence. Workers are left alone for random moments, shorter and longer than they
 /// linger, so that they are met in epoll, on their way back to Dispatch, and asleep.
-@Suite(.timeLimit(.minutes(2))) struct WakeUpTests {
+@Suite(.timeLimit(.minutes(5))) struct WakeUpTests {
     private static let patience = DispatchTimeInterval.seconds(20)
 
     @Test func `workers that stay lose no submission and no timer of three threads at random moments`() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite(.timeLimit(.minutes(2))) struct WorkerTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkerTests {
     @Test func `work that one thread submits runs in its order, on the worker`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]

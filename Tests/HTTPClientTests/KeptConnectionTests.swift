@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPClient
 
 /// Which connection a request goes out on, and what becomes of it afterwards.
-@Suite(.timeLimit(.minutes(1))) struct KeptConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct KeptConnectionTests {
     @Test func `GET and HEAD of one origin use one connection, one after the other`() async throws {
         try await withClient(answer: { ok($0.firstLine) }) { client, server in
             let prepared = try client.prepare(request(server.port, "/a"))
@@ -142,11 +142,11 @@ import Testing
     {
         let wire = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n".utf8)
         try await withClient(
-            answer: { .trickle(wire, every: .milliseconds($0.hasPrefix("GET /slow") ? 100 : 1)) }
+            answer: { .trickle(wire, every: .milliseconds($0.hasPrefix("GET /slow") ? 400 : 1)) }
         ) { client, server in
             let first = try await client.send(request(server.port)).text
             #expect(first == "abc")
-            let error = await client.failure(request(server.port, "/slow"), timeout: .milliseconds(250))
+            let error = await client.failure(request(server.port, "/slow"), timeout: .seconds(1))
             #expect(
                 error
                     == HTTPClientError(

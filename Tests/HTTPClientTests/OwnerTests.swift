@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPClient
 
 /// A response belongs to the person who asked, whatever a server sends, and when.
-@Suite(.timeLimit(.minutes(2))) struct OwnerTests {
+@Suite(.timeLimit(.minutes(5))) struct OwnerTests {
     /// One misbehaviour of an upstream. Its response to a request is `own`; `earlier` is the one to the request before on
     /// the same connection. A pause stands before each piece.
     struct Row: Sendable, CustomTestStringConvertible {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite(.timeLimit(.minutes(1))) struct TransferTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferTests {
     @Test func `a response has its status, its body and all fields in order, repeated ones too`() async throws {
         let wire = """
             HTTP/1.1 418 I'm a teapot\r\nContent-Type: text/plain\r\nX-Empty:\r\nSet-Cookie: a=1\r\n\

@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPClient
 
 /// Every response of the corpus of HTTPWireTests, on a real socket that closes behind it.
-@Suite(.timeLimit(.minutes(2))) struct VerdictTests {
+@Suite(.timeLimit(.minutes(5))) struct VerdictTests {
     static let cases = CorpusCase.all(
         in: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../HTTPWireTests/Corpus/responses").standardized)

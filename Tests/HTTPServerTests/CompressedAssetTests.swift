@@ -27,7 +27,7 @@ private final class LinkedFolder: Sendable {
     func load() throws -> StaticFiles { try StaticFiles(folder: path, versionedBelow: "/assets/") }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct CompressedAssetTests {
+@Suite(.timeLimit(.minutes(5))) struct CompressedAssetTests {
     private static let style = String(repeating: "body { color: black; background: white }\n", count: 100)
 
     private struct Answer {
@@ -159,7 +159,7 @@ private final class LinkedFolder: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct VersionedFilesTests {
+@Suite(.timeLimit(.minutes(5))) struct VersionedFilesTests {
     private static let files = [
         "page.js": "import { a } from \"./part.js\";\nimport './other.js'; const s = `${base}/assets/page.css`;",
         "part.js": "import \"./other.js\"; import \"./part.js\"; // ./none.js", "other.js": "import \"./part.js\";",

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The life and end of connections, apart from the requests themselves.
-@Suite(.timeLimit(.minutes(2)), .onBothTransports) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(5)), .onBothTransports) struct ConnectionTests {
     @Test(arguments: ["/hello", "/yielding"])
     func `a client that ends its half still gets its answer`(_ path: String) async throws {
         try await withServer { port, server in
@@ -217,7 +217,7 @@ import Testing
                     _ = try client.answer()
                 }
             }
-            async let stopped: Void = server.stop(grace: .seconds(10), idleGrace: .seconds(1))
+            async let stopped: Void = server.stop(grace: .seconds(30), idleGrace: .seconds(5))
             #expect(await eventually { (try? RawClient(port: port)) == nil })
             let answer = try await blocking {
                 try used.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -109,7 +109,7 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
 }
 
 /// On one worker, where it is certain which connections it has; `OverloadTests` has several.
-@Suite(.timeLimit(.minutes(2))) struct MakingRoomTests {
+@Suite(.timeLimit(.minutes(5))) struct MakingRoomTests {
     @Test(arguments: MakingRoom.all)
     func `at the limit of an address a newcomer takes the place of the one that has waited longest`(
         _ row: MakingRoom

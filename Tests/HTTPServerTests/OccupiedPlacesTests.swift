@@ -38,7 +38,7 @@ enum Occupation: String, CaseIterable, CustomTestStringConvertible {
 }
 
 /// Strangers keep nobody out, however their connections wait. Each row is one of the table of limits in SECURITY.md.
-@Suite(.timeLimit(.minutes(2))) struct OccupiedPlacesTests {
+@Suite(.timeLimit(.minutes(5))) struct OccupiedPlacesTests {
     private static let others: UInt32 = 0x7F00_0001
     /// The most connections of an address, and of the server.
     private static let (ofAddress, ofAll) = (24, 90)

@@ -1,5 +1,6 @@
 import Foundation
 import TLSClient
+import TestSupport
 
 /// A client that knows nothing of HTTP but where an answer ends: what a test sends is what goes over the wire.
 /// Its calls block, so tests use it inside `blocking`. A call that waits longer than ten seconds fails.
@@ -25,7 +26,7 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// In milliseconds.
-    private static let patience: Int32 = 10_000
+    private static let patience = Int32(TestSupport.patience * 1000)
 
     /// The offer of a client in its handshake.
     struct Handshake {
@@ -108,7 +109,7 @@ final class RawClient: @unchecked Sendable {
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
         }
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: Int(TestSupport.patience), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

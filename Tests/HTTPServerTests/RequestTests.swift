@@ -128,7 +128,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite(.timeLimit(.minutes(2)), .onBothTransports) struct RequestTests {
+@Suite(.timeLimit(.minutes(5)), .onBothTransports) struct RequestTests {
     @Test(arguments: RequestCase.all, Cut.allCases)
     func `each request gets its answers, however it is cut`(_ row: RequestCase, _ cut: Cut) async throws {
         try await withServer { port, _ in

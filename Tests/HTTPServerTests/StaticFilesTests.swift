@@ -43,7 +43,7 @@ struct FileResponder: Responder {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct StaticFilesTests {
+@Suite(.timeLimit(.minutes(5))) struct StaticFilesTests {
     let folder: TestFolder
     let files: StaticFiles
     let tag: String

@@ -122,6 +122,8 @@ func withServer<Answer>(
     do {
         let port = try await server.start(inheriting: sockets)
         TestCertificate.use(usesTLS, atPort: port)
+        // Another server may get the port next.
+        defer { TestCertificate.use(false, atPort: port) }
         let answer = try await test(port, server)
         await server.stop(grace: .zero)
         return answer

@@ -162,7 +162,7 @@ struct Transition: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(.timeLimit(.minutes(2)), .onBothTransports) struct TransitionTests {
+@Suite(.timeLimit(.minutes(5)), .onBothTransports) struct TransitionTests {
     @Test(arguments: Transition.all)
     func `a connection is in the phase that its table says`(_ row: Transition) async throws {
         let responder = TestResponder()

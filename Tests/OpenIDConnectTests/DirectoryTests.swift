@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OpenIDConnect
 
-@Suite("Provider directory", .timeLimit(.minutes(1)))
+@Suite("Provider directory", .timeLimit(.minutes(5)))
 struct DirectoryTests {
     /// A discovery document that is refused.
     struct Refused: CustomTestStringConvertible, Sendable {
@@ -136,7 +137,7 @@ struct DirectoryTests {
         provider.closeGate()
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<100 { group.addTask { try await directory.metadata(for: provider.authority).issuer } }
-            while provider.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await eventually { provider.waiting > 0 })
             provider.openGate()
             for try await issuer in group { #expect(issuer == "\(origin)/{tenantid}/v2.0") }
         }
@@ -154,7 +155,7 @@ struct DirectoryTests {
         let directory = provider.directory()
         provider.closeGate()
         let first = Task { try await directory.metadata(for: provider.authority).issuer }
-        while provider.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(await eventually { provider.waiting > 0 })
         let second = Task { try await directory.metadata(for: provider.authority).issuer }
         first.cancel()
         provider.openGate()
@@ -233,7 +234,7 @@ struct DirectoryTests {
             for _ in 0..<50 {
                 group.addTask { try? await directory.key(id: "rsa-2", algorithm: .rs256, of: metadata).id }
             }
-            while provider.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await eventually { provider.waiting > 0 })
             provider.openGate()
             for try await id in group { #expect(id == "rsa-2") }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import SQLiteStore
@@ -19,7 +20,7 @@ import Testing
         await store.close()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `writes that arrive during a transaction share the next one`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `writes that arrive during a transaction share the next one`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let commits = store.sqlite.database.commitCount
@@ -31,13 +32,13 @@ import Testing
                     _ = isReleased.wait(timeout: .now() + 30)
                 }
             }
-            while !isHeld.value { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await eventually { isHeld.value })
             for number in 0..<200 {
                 group.addTask {
                     _ = try await store.consume(try await store.begin("state-\(number)"))
                 }
             }
-            while store.sqlite.database.waitingCount < 200 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await eventually { store.sqlite.database.waitingCount == 200 })
             isReleased.signal()
             try await group.waitForAll()
         }

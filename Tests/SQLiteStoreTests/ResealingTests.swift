@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import SQLiteStore

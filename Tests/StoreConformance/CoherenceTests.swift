@@ -1,5 +1,6 @@
 import Foundation
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import SessionStore
@@ -26,7 +27,7 @@ import Testing
             for _ in 0..<8 {
                 group.addTask {
                     var stale = 0
-                    while written.value < 300 {
+                    while written.value < 300, !Task.isCancelled {
                         let least = written.value
                         let reason = try await store.session(id)?.currentAccount(for: "ios")?.needsInteraction
                         if Int(reason ?? "0") ?? 0 < least { stale += 1 }
@@ -67,7 +68,7 @@ import Testing
             for _ in 0..<4 {
                 group.addTask {
                     var revived = 0
-                    while !isDone.value {
+                    while !isDone.value, !Task.isCancelled {
                         guard let id = dead.value.randomElement() else {
                             await Task.yield()
                             continue

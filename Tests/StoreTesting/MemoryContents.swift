@@ -1,6 +1,7 @@
 import Foundation
 package import SessionStore
 import Synchronization
+import TestSupport
 
 /// The contents of memory stores. They outlive each store, like a file.
 package final class MemoryContents: Sendable {

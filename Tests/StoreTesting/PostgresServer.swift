@@ -2,6 +2,7 @@ import Foundation
 package import PostgresStore
 import SessionStore
 import Synchronization
+import TestSupport
 
 /// The tests' own PostgreSQL server. It is started once for the process, in a temporary folder, and ends with the
 /// process.
@@ -55,7 +56,7 @@ package final class PostgresServer: Sendable {
 
     /// Waits until a server accepts connections.
     static func waitUntilReady(_ settings: PostgresSettings) throws {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(patience)
         while true {
             do {
                 _ = try BlockingConnection(settings)

@@ -42,6 +42,7 @@ package final class Controls: Sendable {
         /// The highest challenge that each account has met.
         var challengeMet: [String: Int] = [:]
         var sessionFailures = SessionFailures()
+        var held = HeldRequests()
     }
 
     private let memory = Mutex(Memory())
@@ -58,9 +59,19 @@ package final class Controls: Sendable {
 
     /// Ends all rules and failures, and begins to count again.
     package func reset() {
-        memory.withLock { memory in
-            memory = Memory(lastID: memory.lastID, lastNumber: memory.lastNumber, lastExpiry: memory.lastExpiry)
+        change { memory in
+            memory = Memory(
+                lastID: memory.lastID, lastNumber: memory.lastNumber, lastExpiry: memory.lastExpiry, held: memory.held)
         }
+    }
+
+    /// Changes the rules, and lets requests go that none of them holds any more.
+    private func change(_ body: (inout Memory) -> Void) {
+        let free = memory.withLock { memory in
+            body(&memory)
+            return memory.held.takeAll { rule in !memory.rules.contains { $0.id == rule } }
+        }
+        for request in free { request.resume() }
     }
 
     // MARK: Rules
@@ -72,9 +83,12 @@ package final class Controls: Sendable {
     ///
     /// - Parameter hasEffect: Whether it differs from normal.
     package func begin(_ rule: Rule, hasEffect: Bool, now: Date) {
-        memory.withLock { memory in
-            // Until now, requests under way could still need those that are used up.
-            memory.rules.removeAll { $0.times == 0 || (rule.key != nil && $0.key == rule.key) }
+        change { memory in
+            // Until now, requests under way could still need those that are used up; those that are held still do.
+            let held = memory.held
+            memory.rules.removeAll {
+                ($0.times == 0 && !held.isHeld(by: $0.id)) || (rule.key != nil && $0.key == rule.key)
+            }
             guard hasEffect else { return }
             var rule = rule
             memory.lastID += 1
@@ -97,7 +111,7 @@ package final class Controls: Sendable {
     ///
     /// - Parameter id: the one to end; nil for all.
     package func end(_ id: Int? = nil) {
-        memory.withLock { $0.rules.removeAll { $0.key == nil && (id ?? $0.id) == $0.id } }
+        change { $0.rules.removeAll { $0.key == nil && (id ?? $0.id) == $0.id } }
     }
 
     /// Returns an effect for the request that this task answers; nil for normal. The latest rule that has it prevails.
@@ -111,6 +125,14 @@ package final class Controls: Sendable {
         _ effect: KeyPath<Effects, Value?>, where fits: (Value) -> Bool = { _ in true }, isLookOnly: Bool = false,
         namesUser: Bool = false
     ) -> Value? {
+        useRule(effect, where: fits, isLookOnly, namesUser)?.value
+    }
+
+    /// Returns the effect with the ID of its rule.
+    private func useRule<Value: Sendable>(
+        _ effect: KeyPath<Effects, Value?>, where fits: (Value) -> Bool = { _ in true }, _ isLookOnly: Bool = false,
+        _ namesUser: Bool = false
+    ) -> (value: Value, rule: Int)? {
         let request = RuledRequest.current
         let isConditional = memory.withLock { $0.rules.contains { $0.when != Rule.Condition() } }
         // It reads other things, so that it is not called while this is locked.
@@ -121,17 +143,68 @@ package final class Controls: Sendable {
                 guard rule.when.holds(for: subject), !namesUser || rule.when.username != nil,
                     let value = rule.effects[keyPath: effect], fits(value)
                 else { continue }
-                guard let times = rule.times, request?.hasUsed(rule.id) != true else { return value }
+                guard let times = rule.times, request?.hasUsed(rule.id) != true else {
+                    return (value, rule.id)
+                }
                 if times == 0 { continue }
                 if !isLookOnly {
                     memory.rules[index].times = times - 1
                     request?.use(rule.id)
                 }
-                return value
+                return (value, rule.id)
             }
             return nil
         }
     }
+
+    // MARK: Holds and delays
+
+    /// The time after which a request goes on that nobody has let go.
+    package static let longestHold = Duration.seconds(600)
+
+    /// The number of requests of an endpoint that wait.
+    package func held(at endpoint: Endpoint) -> Int { memory.withLock { $0.held.count(at: endpoint) } }
+
+    /// Waits until a test lets this request go, if a rule holds it.
+    ///
+    /// - Returns: false if its client is gone. Nothing may happen for it then.
+    package func hold(at endpoint: Endpoint, atMost longest: Duration = longestHold) async -> Bool {
+        guard let (_, rule) = useRule(\.hold, where: { $0 == endpoint }) else { return true }
+        return await wait(at: endpoint, rule, atMost: longest, HeldRequests.most)
+    }
+
+    /// Waits for the time by which an endpoint is late, or until that rule ends.
+    ///
+    /// - Returns: false if the client is gone. Nothing may be redeemed for it then.
+    package func delay(at endpoint: Endpoint) async -> Bool {
+        let effect = endpoint == .token ? \Effects.tokenDelay : \.graphDelay
+        guard let (milliseconds, rule) = useRule(effect), milliseconds > 0 else { return true }
+        return await wait(at: endpoint, rule, atMost: .milliseconds(milliseconds), .max)
+    }
+
+    private func wait(at endpoint: Endpoint, _ rule: Int, atMost longest: Duration, _ most: Int) async -> Bool {
+        let id = memory.withLock { $0.held.nextID() }
+        let end = Task { if (try? await Task.sleep(for: longest)) != nil { letGo(id) } }
+        defer { end.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { request in
+                let isHeld = memory.withLock { memory in
+                    // The rule may have ended since, or the client gone.
+                    guard !Task.isCancelled, memory.rules.contains(where: { $0.id == rule }),
+                        memory.held.count() < most
+                    else { return false }
+                    memory.held.add(request, id, at: endpoint, rule)
+                    return true
+                }
+                if !isHeld { request.resume() }
+            }
+        } onCancel: {
+            letGo(id)
+        }
+        return !Task.isCancelled
+    }
+
+    private func letGo(_ id: Int) { memory.withLock { $0.held.take(id) }?.resume() }
 
     // MARK: Claims challenges and expiries
 

@@ -38,7 +38,7 @@ package struct EffectKey: Sendable {
         answer("token_error", \.tokenError), answer("graph_error", \.graphError),
         number("token_delay_ms", \.tokenDelay, normal: 0, upTo: 600_000),
         number("graph_delay_ms", \.graphDelay, normal: 0, upTo: 600_000),
-        choice("close_connection", \.closedConnection, isOnce: true),
+        choice("hold", \.hold), choice("close_connection", \.closedConnection, isOnce: true),
         flag("lost_token_answer", \.losesTokenAnswer, isOnce: true),
         choice("provider_down", \.outage),
         // The number follows when the change is applied.

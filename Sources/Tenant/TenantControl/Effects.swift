@@ -13,6 +13,8 @@ package struct Effects: Sendable {
     /// The delays, in milliseconds.
     var tokenDelay: Int?
     var graphDelay: Int?
+    /// The endpoint whose requests wait until the rule ends.
+    var hold: Controls.Endpoint?
     /// The endpoint whose requests get no response.
     package var closedConnection: Controls.Endpoint?
     /// Whether the responses to token requests are lost: the request is carried out, but the client gets a gateway's 504.

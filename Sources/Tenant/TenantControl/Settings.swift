@@ -25,14 +25,6 @@ extension Controls {
         package var keySetFault: KeySetFault? { controls.use(\.keySetFault) }
         package var isGeneric: Bool { controls.use(\.isGeneric) ?? false }
 
-        /// Returns the milliseconds by which an endpoint is late.
-        package func delay(of endpoint: Endpoint) -> Int? {
-            switch endpoint {
-            case .token: controls.use(\.tokenDelay)
-            case .graph: controls.use(\.graphDelay)
-            }
-        }
-
         /// Whether a tenant with this path does not respond.
         package func isDown(_ tenant: String) -> Bool { controls.use(\.outage) { $0.covers(tenant) } != nil }
 

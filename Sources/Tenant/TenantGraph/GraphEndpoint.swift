@@ -64,7 +64,7 @@ extension Graph {
         _ answer: (Controls.Settings) async throws(GraphError) -> Response
     ) async -> Response {
         let settings = controls.settings
-        if let delay = settings.delay(of: .graph) { try? await Task.sleep(for: .milliseconds(delay)) }
+        _ = await controls.delay(at: .graph)
         let ids = GraphIDs(request, clock: clock)
         if canFail, let injected = controls.takeInjected(.graph) { return ids.put(on: injected.response) }
         do throws(GraphError) {

@@ -21,7 +21,7 @@ extension Graph {
     private func ownAnswer(_ request: Request, _ api: OwnAPI) async -> Response {
         controls.count(.graphMe)
         let settings = controls.settings
-        if let delay = settings.delay(of: .graph) { try? await Task.sleep(for: .milliseconds(delay)) }
+        _ = await controls.delay(at: .graph)
         if let injected = controls.takeInjected(.graph) { return injected.response }
         do throws(GraphError) {
             let account = try authorizedAccount(

@@ -25,7 +25,7 @@ struct DemoResponder: Responder {
     private let runTime: RunTimeHandler?
     private let announcement: Announcement
     /// Whether a failure on demand leaves the request without a response.
-    private var isWithheld: @Sendable () -> Bool = { false }
+    private var isWithheld: @Sendable () async -> Bool = { false }
 
     init(
         _ configuration: DemoTenantConfiguration, platform: Platform,
@@ -221,6 +221,7 @@ struct DemoResponder: Responder {
         let script = head[.origin].flatMap { platform.registrations.isScript(origin: $0) ? $0 : nil }
         if head.method == .options, let script { return .response(.preflight(for: head, by: script)) }
         let responder = withholding { platform in
+            guard await platform.controls.hold(at: .token) else { return true }
             guard platform.controls.takeClose(.token) else { return false }
             platform.controls.count(.tokenRequests)
             platform.controls.count(.tokenFailed)
@@ -249,6 +250,7 @@ struct DemoResponder: Responder {
     ) -> Reply {
         if head.method == .options { return .response(.preflight(for: head, by: "*")) }
         let responder = withholding { platform in
+            guard await platform.controls.hold(at: .graph) else { return true }
             guard platform.controls.takeClose(.graph) else { return false }
             if isMe { platform.controls.count(.graphMe) }
             return true
@@ -280,9 +282,12 @@ struct DemoResponder: Responder {
     }
 
     /// Returns the responder for a route whose requests a failure on demand can leave without a response, too.
-    private func withholding(_ fails: @escaping @Sendable (Platform) -> Bool) -> DemoResponder {
+    private func withholding(_ fails: @escaping @Sendable (Platform) async -> Bool) -> DemoResponder {
         var responder = self
-        responder.isWithheld = { [platform, isWithheld] in isWithheld() || fails(platform) }
+        responder.isWithheld = { [platform, isWithheld] in
+            if await isWithheld() { return true }
+            return await fails(platform)
+        }
         return responder
     }
 
@@ -312,7 +317,7 @@ struct DemoResponder: Responder {
             let changes = platform.state.changes
             let response = await RuledRequest.$current.withValue(ruled) {
                 await Origins.$current.withValue(origin) {
-                    await clients.answer(request) { isWithheld() ? .withheld : await body($0) }
+                    await clients.answer(request) { await isWithheld() ? .withheld : await body($0) }
                 }
             }
             // A response comes after the changes on which it depends are on the disk.

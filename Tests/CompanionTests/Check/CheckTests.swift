@@ -360,17 +360,15 @@ import Testing
 
     @Test func `a database that another program holds is named`() async throws {
         try await Site.run { site in
-            let (shell, input, output) = try SQLiteShell.start(site.database)
-            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
-            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            let lock = try StoreLock(site.database)
+            defer { lock.close() }
+            try lock.take()
             let report = await run(site, site.configuration)
             let finding = try #require(findings(report, "database").first)
             #expect(
                 finding.severity == .mistake && finding.what.english.contains("database is locked"),
                 "\(finding.what.english)")
-            input.write(Data("ROLLBACK;\n".utf8))
-            try input.close()
-            shell.waitUntilExit()
+            try lock.release()
             let after = await run(site, site.configuration)
             #expect(after.ok, "\(after.text)")
         }

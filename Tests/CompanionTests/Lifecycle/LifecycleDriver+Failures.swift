@@ -63,14 +63,13 @@ extension LifecycleDriver {
             held.unsaved == nil, !held.isRefusedForAll, !model.isRefused(slot, .main)
         else { return try await refresh(slot, .forced) }
         try await fail(nil)
-        try await site.control(#"{"token_delay_ms":60}"#)
-        let before = requests
+        try await site.hold()
         let (visitor, ids) = (visitor, ids)
         async let refresh = visitor.outcome(of: .forced, slot, ids)
-        try await site.untilRequested(after: before)
+        try await site.untilHeld()
         try await setLocked(true)
+        try await site.letGo()
         let outcome = try await refresh
-        try await site.control(#"{"token_delay_ms":0}"#)
         switch outcome {
         case .refreshed: model.absorb(slot, [(.forced, outcome)], wasReplayed: false)
         case .refused("storage_unavailable"): model.keepUnsaved(slot)
@@ -84,11 +83,10 @@ extension LifecycleDriver {
             !held.isRefusedForAll, !model.isRefused(slot, .main)
         else { return try await refresh(slot, .forced) }
         try await fail(nil)
-        let delay = Int(LifecycleTests.patience * 1000) + 300
-        try await site.control(#"{"token_delay_ms":\#(delay)}"#)
+        try await site.hold()
         let outcome = try await visitor.outcome(of: .forced, slot, ids)
         try demand(outcome == .refused("provider_unavailable"), "nobody waits so long, but it came to \(outcome)")
-        try await site.control(#"{"token_delay_ms":0}"#)
+        try await site.letGo()
         try await site.untilSettled()
         model.takeLateAnswer(slot)
     }

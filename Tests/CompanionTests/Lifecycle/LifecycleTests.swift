@@ -61,6 +61,7 @@ import Testing
                 }
             ) { site in
                 let lock = try backend == .sqlite ? StoreLock(site.database) : nil
+                defer { lock?.close() }
                 try await browse(site) { visitor in
                     var browser = visitor
                     let ids = try await LifecycleDriver.people(in: browser)
@@ -76,7 +77,6 @@ import Testing
                         browser = driver.visitor
                     }
                 }
-                try lock?.close()
             }
         }
     }

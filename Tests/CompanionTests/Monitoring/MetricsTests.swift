@@ -181,15 +181,13 @@ import Testing
 
     @Test func `a database that another program holds is reported as not writable`() async throws {
         try await Site.run { site in
-            let (shell, input, output) = try SQLiteShell.start(site.database)
-            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
-            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            let lock = try StoreLock(site.database)
+            defer { lock.close() }
+            try lock.take()
             let metrics = try await Visitor(site).metrics()
             #expect(metrics.contains("companion_database_writable") && metrics["companion_database_writable"] == 0)
             #expect(metrics[#"companion_database_failures_total{operation="write"}"#] > 0)
-            input.write(Data("ROLLBACK;\n".utf8))
-            try input.close()
-            shell.waitUntilExit()
+            try lock.release()
         }
     }
 }

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func `metrics with a listener of their own are served there alone`() async throws {
-        let port = try Site.freePort()
+        let port = try FreePort.first(of: 2)
         try await Site.run(configured: { $0.metricsListener = ListenAddress(host: "127.0.0.1", port: port) }) { site in
             let visitor = Visitor(site)
             #expect(try await visitor.get("/metrics").status == 404)
@@ -159,9 +159,9 @@ import Testing
             try Data("00000000000000000000000000000000".utf8).base64EncodedData().write(to: key)
             #expect((try await ask().json["key"] as? String) != "ok")
 
-            let (shell, input, output) = try SQLiteShell.start(site.database)
-            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
-            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            let lock = try StoreLock(site.database)
+            defer { lock.close() }
+            try lock.take()
             // A recent commit counts for a second, by the kernel's clock.
             let end = ContinuousClock.now + .seconds(20)
             repeat { answer = try await ask() } while answer.status == 200 && ContinuousClock.now < end
@@ -177,9 +177,7 @@ import Testing
             let theirs = try await ask([.forwardedFor: "192.0.2.1"], query: query)
             #expect((theirs.status, theirs.text) == (200, #"{"status":"ok"}"#))
             #expect(try await ask(query: "exclude=").status == 503, "it excludes nothing")
-            input.write(Data("ROLLBACK;\n".utf8))
-            try input.close()
-            shell.waitUntilExit()
+            try lock.release()
         }
     }
 

@@ -16,13 +16,15 @@ import WebFormats
         try await Site.run { site in
             let visitor = Visitor(site)
             let callback = try #require(try await visitor.walkToCallback().location)
-            try await site.control(#"{"token_delay_ms": 400}"#)
+            try await site.hold()
             async let own = visitor.get(callback)
+            try await site.untilHeld()
             for _ in 0..<20 {
                 let stranger = try await Visitor(site).api(.get, callback)
                 #expect(stranger.code == "state_mismatch", "\(stranger.status) \(stranger.location ?? "")")
                 #expect(stranger.fields[.setCookie] == nil)
             }
+            try await site.letGo()
             #expect(try await own.location == "/ios")
         }
     }
@@ -87,15 +89,13 @@ import WebFormats
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
-            let (shell, input, output) = try SQLiteShell.start(site.database)
-            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
-            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            let lock = try StoreLock(site.database)
+            defer { lock.close() }
+            try lock.take()
             // A write that was stored a moment ago was proof enough for the first of them.
             var page = try await visitor.get("/auth/ios/sign-in")
             while page.status == 302 { page = try await visitor.get("/auth/ios/sign-in") }
-            input.write(Data("ROLLBACK;\n".utf8))
-            try input.close()
-            shell.waitUntilExit()
+            try lock.release()
             #expect(page.status == 503)
             #expect(page.text.contains("storage_unavailable"))
         }

@@ -10,7 +10,7 @@ import Testing
 @testable import CompanionCore
 
 /// The companion's own https.
-@Suite(.timeLimit(.minutes(2))) struct HTTPSTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPSTests {
     private func withFolder(_ test: (String) async throws -> Void) async throws {
         let folder = TemporaryFolder.ofProcess.appendingPathComponent("https-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -38,7 +38,7 @@ import Testing
     @Test func `a person signs in by https, and a redirect leads there from plain http`() async throws {
         try await withFolder { folder in
             let certificate = try OwnCertificate(in: folder)
-            let redirectPort = try Site.freePort()
+            let redirectPort = try FreePort.first(of: 2)
             try await Site.run(
                 registered: { client in
                     client.webRedirectURIs = client.webRedirectURIs.map { $0.replacing("http://", with: "https://") }

@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -36,17 +37,24 @@ import Testing
             try await visitor.signIn()
             let other = Visitor(site)
             try await other.signIn()
-            try await site.control(#"{"graph_delay_ms": 1500}"#)
+            try await site.hold("graph")
+            let answered = Shared(0)
             let answers = try await withThrowingTaskGroup(of: Visitor.Answer.self) { tasks in
-                for _ in 0..<40 { tasks.addTask { try await visitor.api(.get, "/api/ios/me") } }
-                tasks.addTask { try await other.api(.get, "/api/ios/me") }
+                for one in Array(repeating: visitor, count: 40) + [other] {
+                    tasks.addTask {
+                        defer { answered.change { $0 += 1 } }
+                        return try await one.api(.get, "/api/ios/me")
+                    }
+                }
+                try await site.untilHeld(33, at: "graph")
+                #expect(await eventually { answered.value == 8 })
+                try await site.letGo()
                 return try await tasks.reduce(into: [Visitor.Answer]()) { $0.append($1) }
             }
             #expect(answers.filter { $0.status == 200 }.count == 33)
             let refused = answers.filter { $0.status == 429 }
             #expect(refused.count == 8)
             #expect(refused.allSatisfy { $0.code == "throttled" && $0.fields[.retryAfter] == "1" })
-            try await site.control(#"{"graph_delay_ms": 0}"#)
             #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
         }
     }
@@ -359,18 +367,27 @@ import Testing
 
     @Test func `a connection beyond an address's limit is closed, except for fronts and exempt addresses`() async throws
     {
-        // Each needs a connection of its own, because the API takes its time.
-        func six(_ site: Site, delay: Int) async throws -> [Int] {
+        // Each needs a connection of its own, because the API holds its answer until so many have got through.
+        func six(_ site: Site, through: Int) async throws -> [Int] {
             let visitor = Visitor(site)
             try await visitor.signIn()
-            try await site.control(#"{"graph_delay_ms": \#(delay)}"#)
-            return await withTaskGroup(of: Int?.self) { group in
-                for _ in 0..<6 { group.addTask { try? await visitor.api(.get, "/api/ios/me").status } }
-                return await group.reduce(into: []) { if let status = $1 { $0.append(status) } }
+            try await site.hold("graph")
+            let ended = Shared(0)
+            return try await withThrowingTaskGroup(of: Int?.self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        defer { ended.change { $0 += 1 } }
+                        return try? await visitor.api(.get, "/api/ios/me").status
+                    }
+                }
+                try await site.untilHeld(through, at: "graph")
+                #expect(await eventually { ended.value == 6 - through })
+                try await site.letGo()
+                return try await group.reduce(into: []) { if let status = $1 { $0.append(status) } }
             }
         }
         try await Self.run(configured: { $0.limits.connections = 2 }) { site in
-            #expect(try await six(site, delay: 1000) == [200, 200])
+            #expect(try await six(site, through: 2) == [200, 200])
             // This may take a connection of its own, which is one too many while both are open.
             var answer = try? await Visitor(site).metrics()
             for _ in 0..<100 where answer == nil { answer = try? await Visitor(site).metrics() }
@@ -387,7 +404,7 @@ import Testing
                 $0.limits.connections = 2
                 configure(&$0)
             }) { site in
-                let statuses = try await six(site, delay: 200)
+                let statuses = try await six(site, through: 6)
                 #expect(statuses == Array(repeating: 200, count: 6))
             }
         }

@@ -111,6 +111,7 @@ import Testing
         try await Site.run { site in
             let visitor = Visitor(site)
             let lock = try StoreLock(site.database)
+            defer { lock.close() }
             try lock.take()
             // A write of a moment ago is proof enough that the store can be written.
             #expect(await eventually { (try? await visitor.api(.get, "/readyz").status) == 503 })

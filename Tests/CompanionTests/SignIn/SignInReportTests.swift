@@ -25,18 +25,16 @@ import Testing
             let visitor = Visitor(site)
             try await visitor.signIn(app: "macos")
             let location = try #require(try await visitor.walkToCallback().location)
-            try await site.control(#"{"token_delay_ms": 1500}"#)
+            let lock = try StoreLock(site.database)
+            defer { lock.close() }
+            try await site.hold()
             async let answer = visitor.get(location)
             // The attempt is consumed, the code is on its way: now the database is taken away.
-            let consumed = "SELECT count(*) FROM sign_in_attempt;"
-            while try SQLiteShell.run(site.database, consumed) != "2\n" { await Task.yield() }
-            let (shell, input, output) = try SQLiteShell.start(site.database)
-            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
-            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            try await site.untilHeld()
+            try lock.take()
+            try await site.letGo()
             #expect(try await answer.status == 503)
-            input.write(Data("ROLLBACK;\n".utf8))
-            try input.close()
-            shell.waitUntilExit()
+            try lock.release()
             #expect(try await site.count("token_code") == 2, "the provider gave tokens")
             #expect(told(try await steps(visitor)) == ["authorize ok", "callback ok", "token storage_unavailable"])
             #expect(try await outcomes(visitor).first == "storage_unavailable")

@@ -37,7 +37,7 @@ import Testing
         defer { TemporaryFolder.remove(folder) }
         let workers = try WorkerGroup(count: 1)
         let client = HTTPClient(workers: workers)
-        let port = try Site.freePort()
+        let port = try FreePort.first(of: 2)
         let origin = "http://localhost:\(port)"
         let acknowledged = Acknowledged()
 
@@ -122,7 +122,8 @@ enum SQLiteShell {
     static func start(_ database: String) throws -> (Process, FileHandle, FileHandle) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
-        process.arguments = [database]
+        // Whoever writes beside it, such as a server each second, is waited for.
+        process.arguments = ["-cmd", ".timeout 5000", database]
         let input = Pipe()
         let output = Pipe()
         process.standardInput = input

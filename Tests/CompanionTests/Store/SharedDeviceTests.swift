@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -37,7 +38,7 @@ import Testing
             }
             await #expect(throws: ServerError.self) { try await start(configuration) }
             #expect(try await sessions() == 1)
-            configuration.port = try Site.freePort()
+            configuration.port = try FreePort.first(of: 2)
             try await start(configuration)
             #expect(try await sessions() == 0)
         }

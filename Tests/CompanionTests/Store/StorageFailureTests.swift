@@ -13,9 +13,9 @@ import Testing
             try await visitor.signIn()
             let location = try #require(try await visitor.walkToCallback(app: "macos").location)
 
-            let (shell, input, output) = try SQLiteShell.start(site.database)
-            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
-            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            let lock = try StoreLock(site.database)
+            defer { lock.close() }
+            try lock.take()
 
             let callback = try await visitor.api(.get, location)
             #expect(callback.code == "storage_unavailable")
@@ -36,9 +36,7 @@ import Testing
                 try await site.count("token_refresh") == count,
                 "no refresh token is spent whose successor would be lost")
 
-            input.write(Data("ROLLBACK;\n".utf8))
-            try input.close()
-            shell.waitUntilExit()
+            try lock.release()
             let ready = try await visitor.api(.get, "/readyz")
             #expect(ready.status == 200)
             let retried = try await visitor.get(location)
@@ -53,12 +51,12 @@ import Testing
             let visitor = Visitor(site)
             try await visitor.signIn()
             let lock = try StoreLock(site.database)
+            defer { lock.close() }
             try lock.take()
             let refused = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
             #expect(refused.code == "storage_unavailable")
             #expect(try await site.count("token_refresh") == 0)
             try lock.release()
-            try lock.close()
         }
     }
 
@@ -71,17 +69,17 @@ import Testing
             try await visitor.signIn()
             site.clock.advance(600)
             let lock = try StoreLock(site.database)
-            try await site.control(#"{"token_delay_ms":500}"#)
-            let asked = try await site.count("token_requests")
+            defer { lock.close() }
+            try await site.hold()
             async let refused = visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
-            try await site.untilRequested(after: asked)
+            try await site.untilHeld()
             try lock.take()
+            try await site.letGo()
             #expect(try await refused.code == "storage_unavailable")
             #expect(try await site.count("token_refresh") == 1, "the provider has given the next refresh token")
             let still = try await visitor.api(.post, "/api/ios/token")
             #expect(still.code == "storage_unavailable")
             try lock.release()
-            try lock.close()
 
             let renewed = try await visitor.api(.post, "/api/ios/token", body: next)
             #expect(renewed.status == 200, "\(renewed.text)")

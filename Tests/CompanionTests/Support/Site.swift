@@ -99,7 +99,7 @@ final class Site: Sendable {
         if let earlier { clock.advance(earlier.madeAt.timeIntervalSinceNow) }
         workers = try WorkerGroup(count: 2)
         client = HTTPClient(workers: workers)
-        let port = try Site.freePort()
+        let port = try FreePort.first(of: 2)
         self.port = port
         let logger = log.logger
         let secret = "the-client-secret-of-the-test"
@@ -177,11 +177,15 @@ final class Site: Sendable {
 
     /// Stops the companion and starts it again on the same files; the tenant keeps running.
     ///
-    /// - Parameter change: what the operator has configured otherwise meanwhile.
-    func restart(configured change: (inout CompanionConfiguration) throws -> Void = { _ in }) async throws {
+    /// - Parameters:
+    ///   - change: what the operator has configured otherwise meanwhile.
+    ///   - grace: how long the companion waits for what is under way.
+    func restart(
+        configured change: (inout CompanionConfiguration) throws -> Void = { _ in }, grace: Duration = .seconds(1)
+    ) async throws {
         var configuration = configuration
         try change(&configuration)
-        await server.withLock { $0 }.stop(grace: .seconds(1))
+        await server.withLock { $0 }.stop(grace: grace)
         let new = try Self.server(configuration, workers, log.logger, clock, contents, isCompressed)
         _ = try await new.start()
         server.withLock { $0 = new }
@@ -192,7 +196,7 @@ final class Site: Sendable {
     /// - Parameter test: gets where it is.
     func beside(_ test: (String) async throws -> Void) async throws {
         var configuration = configuration
-        configuration.port = try Site.freePort()
+        configuration.port = try FreePort.first(of: 2)
         let server = try Self.server(configuration, workers, log.logger, clock, contents, isCompressed)
         let port = try await server.start()
         second.withLock { $0 = server }
@@ -273,6 +277,21 @@ final class Site: Sendable {
         }
     }
 
+    /// Holds the answers of an endpoint of the tenant until `letGo`.
+    func hold(_ endpoint: String = "token") async throws {
+        try await control(#"{"hold":"\#(endpoint)"}"#)
+    }
+
+    func letGo() async throws {
+        try await control(#"{"hold":null}"#)
+    }
+
+    /// Waits until the tenant holds this many requests.
+    func untilHeld(_ number: Int = 1, at endpoint: String = "token") async throws {
+        let isHeld = await eventually { (try? await state()["held"] as? [String: Int])?[endpoint] == number }
+        if !isHeld { throw TestFailure("the tenant does not hold \(number) requests of \(endpoint)") }
+    }
+
     /// The number of requests of a kind that the tenant had.
     func count(_ name: String) async throws -> Int {
         guard let count = try await counts()[name] else { throw TestFailure("no count \(name)") }
@@ -280,36 +299,14 @@ final class Site: Sendable {
     }
 
     /// All that the tenant counts.
-    func counts() async throws -> [String: Int] {
+    func counts() async throws -> [String: Int] { try await state()["counts"] as? [String: Int] ?? [:] }
+
+    /// The state of the tenant's control.
+    private func state() async throws -> [String: Any] {
         var request = HTTPRequest(method: .get, scheme: "http", authority: "localhost:\(tenantPort)", path: "/control")
         request.headerFields[.accept] = "application/json"
         let answer = try await client.send(request)
-        let json = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
-        return json?["counts"] as? [String: Int] ?? [:]
-    }
-
-    /// A port that is free, and the next one with it (the demo's tenant takes that): the redirect URI has to be known
-    /// before the server is there. Below the range from which the kernel takes ports for clients.
-    static func freePort() throws -> Int {
-        for _ in 0..<200 {
-            let port = Int.random(in: 20_000..<32_000)
-            if isFree(port), isFree(port + 1) { return port }
-        }
-        throw TestFailure("no free port")
-    }
-
-    private static func isFree(_ port: Int) -> Bool {
-        let descriptor = socket(AF_INET, Int32(1), 0)
-        defer { Foundation.close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
+        return try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any] ?? [:]
     }
 }
 

@@ -8,14 +8,14 @@ final class StoreLock {
 
     init(_ database: String) throws {
         (process, input, output) = try SQLiteShell.start(database)
-        try run(".timeout 5000")
     }
 
     func take() throws { try run("BEGIN IMMEDIATE;") }
     func release() throws { try run("ROLLBACK;") }
 
-    func close() throws {
-        try input.close()
+    /// Ends the other program, which gives the lock back.
+    func close() {
+        try? input.close()
         process.waitUntilExit()
     }
 

@@ -169,6 +169,11 @@ struct ControlHandler: Sendable {
         var state: [String: JSONValue] = [
             "require_mfa": .array(self.state.read { $0.secondFactorDemands.keys.sorted() }.map(JSONValue.string)),
             "rules": .array(rules.filter { $0.key == nil }.map(\.json)),
+            "held": .object(
+                Dictionary(
+                    uniqueKeysWithValues: Controls.Endpoint.allCases.map {
+                        ($0.rawValue, .integer(controls.held(at: $0)))
+                    })),
             "counts": .object(
                 Dictionary(
                     uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })

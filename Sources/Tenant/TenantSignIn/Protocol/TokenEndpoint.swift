@@ -24,7 +24,7 @@ extension IdentityPlatform {
         _ make: (GrantRequest) throws -> JSONValue
     ) async -> Response {
         let settings = controls.settings
-        if let delay = settings.delay(of: .token), (try? await Task.sleep(for: .milliseconds(delay))) == nil {
+        guard await controls.delay(at: .token) else {
             // Nobody reads the answer any more. A grant that was redeemed for it would be lost.
             controls.count(.tokenFailed)
             return .noStore(.gatewayTimeout, "text/plain; charset=utf-8", Array("the client is gone".utf8))

@@ -1,4 +1,3 @@
-import SessionStore
 import Synchronization
 
 /// A value that concurrent tasks of a test share.
