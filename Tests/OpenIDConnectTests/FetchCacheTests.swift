@@ -53,18 +53,29 @@ import Testing
     @Test func `sixty new values are fetched in a minute, and the known ones are served meanwhile`() async throws {
         let source = Source()
         let cache = source.cache()
-        for key in 0..<60 { _ = try await cache.value(for: key, from: .request(requester: "\(key)")) }
+        for key in 0..<60 { _ = try await cache.value(for: key, from: .request(requester: "\(key / 6)")) }
         source.advance(59)
-        await #expect(
-            throws: OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")
-        ) {
-            _ = try await cache.value(for: 60, from: .request(requester: "60"))
+        let refusal = await openIDError { () async throws(OpenIDError) in
+            try await cache.value(for: 60, from: .request(requester: "0"))
         }
+        #expect(refusal?.code == .throttled && refusal?.retryAfter == .seconds(60))
         #expect(try await cache.value(for: 0, from: .request(requester: "0")).value == 0)
         #expect(try await cache.value(for: 1_000, from: .configuration).value == 1_000)
         source.advance(1)
-        #expect(try await cache.value(for: 60, from: .request(requester: "60")).value == 60)
+        #expect(try await cache.value(for: 60, from: .request(requester: "0")).value == 60)
         #expect(source.fetched.withLock { $0 } == Array(0..<60) + [1_000, 60])
+    }
+
+    @Test func `the first name of a requester is fetched while others make up names, up to six hundred`() async throws {
+        let source = Source()
+        let cache = source.cache()
+        func isServed(_ key: Int, _ requester: String) async -> Bool {
+            (try? await cache.value(for: key, from: .request(requester: requester))) != nil
+        }
+        for key in 0..<70 { #expect(await isServed(key, "stranger \(key % 7)") == (key < 60), "\(key)") }
+        for key in 1_000..<1_540 { #expect(await isServed(key, "member \(key)"), "\(key)") }
+        #expect(await !isServed(2_000, "member 1000"), "a second name")
+        #expect(await !isServed(2_001, "another"), "the limit of all together")
     }
 
     @Test func `a failure is remembered for ten seconds, even of a value that is not configured`() async throws {
@@ -84,7 +95,7 @@ import Testing
 
     @Test func `one requester's unknown names are ten a minute, and others have their own`() async throws {
         let source = Source()
-        let cache = source.cache(CacheBounds(newcomers: 15))
+        let cache = source.cache(CacheBounds(newcomers: 16, furtherNewcomers: 15))
         func isServed(_ key: Int, _ requester: String) async -> Bool {
             (try? await cache.value(for: key, from: .request(requester: requester))) != nil
         }
@@ -93,9 +104,10 @@ import Testing
         #expect(await isServed(0, "stranger"), "a known name")
         for key in 40..<45 { #expect(await isServed(key, "another")) }
         #expect(await !isServed(45, "another"), "the limit of all together")
+        #expect(await isServed(45, "a third"), "its first name")
         source.advance(60)
         #expect(await isServed(10, "stranger"))
-        #expect(await isServed(45, "another"))
+        #expect(await isServed(46, "another"))
         source.advance(-3600)
         #expect(await isServed(11, "stranger"), "the clock was set back")
     }

@@ -80,7 +80,7 @@ struct SignInEndpoints: Sendable {
         let mark = known ?? marks.fresh()
         let browser = Browser(
             session: try session.stored(), cookie: call.cookie, mark: mark.bytes,
-            network: limits.network(of: call).bytes)
+            site: limits.site(of: call).bytes)
         return (browser, known == nil ? mark : nil)
     }
 

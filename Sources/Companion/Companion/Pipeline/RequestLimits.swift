@@ -195,6 +195,12 @@ final class RequestLimits: Sendable {
         ClientAddress.of(call.request.head, from: call.request.peer, trusting: fronts).network
     }
 
+    /// Returns the site that a call comes from: of IPv6 a /48, whose owner has 65,536 networks, otherwise the network.
+    func site(of call: Call) -> PeerAddress.Network {
+        let address = ClientAddress.of(call.request.head, from: call.request.peer, trusting: fronts)
+        return address.site ?? address.network
+    }
+
     /// Returns the server's limit on connections per address; nil if there is none. It does not apply to proxies,
     /// whose connections serve many clients.
     func connections(_ configuration: CompanionConfiguration) -> ServerConfiguration.AddressLimit? {

@@ -117,7 +117,7 @@ package final class Admission: Sendable {
             throw Problem(
                 .badRequest, "“tenant” cannot be used: this application does not admit accounts from that tenant.")
         }
-        // From now on, no other domain can evict one of a listed tenant.
+        // From now on, no other name delays or evicts this domain. No provider says which domains a listed tenant has.
         if isDomain, let tenantID, application.registration.allowedTenants.contains(tenantID) {
             _ = try await directory.metadata(for: authority)
         }

@@ -370,7 +370,7 @@ package final class SignInFlow: Sendable {
             let cookie = sessionID ?? completion.arrival.cookie
             // Its authority is configured, or has passed the checks of the first sign-in, so no address counts for it.
             let browser = Browser(
-                session: try await session(cookie), cookie: cookie, mark: completion.mark, network: [])
+                session: try await session(cookie), cookie: cookie, mark: completion.mark, site: [])
             return .continues(
                 try await begin(completion.application, options, browser, mayPush: completion.mayPush),
                 sessionID: sessionID)

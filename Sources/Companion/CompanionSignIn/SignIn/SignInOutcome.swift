@@ -10,21 +10,21 @@ package struct Browser: Sendable {
     package let cookie: SessionID?
     /// The browser's mark, which is unique.
     package let mark: [UInt8]
-    /// The bytes of the network that it comes from.
-    private let network: [UInt8]
+    /// The bytes of the site that it comes from: of IPv6 a /48, otherwise the network.
+    private let site: [UInt8]
 
-    package init(session: Session?, cookie: SessionID?, mark: [UInt8], network: [UInt8]) {
+    package init(session: Session?, cookie: SessionID?, mark: [UInt8], site: [UInt8]) {
         self.session = session
         self.cookie = cookie
         self.mark = mark
-        self.network = network
+        self.site = site
     }
 
     /// The name under which the unknown authorities of its requests are counted: people who are signed in by themselves,
-    /// all others by their network.
+    /// all others by their site.
     package var requester: String {
         if let session, !session.accounts.isEmpty { return "session \(session.key)" }
-        return "network \(network)"
+        return "site \(site)"
     }
 
     /// The session that a sign-in belongs to, with its ID in the browser. Nil if the session has no current or

@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// Keys that a request named are limited, both in the number kept and in the number of new ones fetched per minute, for
 /// each requester and for all together, because anyone can make up names. They neither evict nor delay the keys that the
-/// operator configured, or that an account or a sealed sign-in names.
+/// operator configured, or that an account or a sealed sign-in names. Most of what all may name together is reserved for
+/// requesters that have named no other in the minute, so that those who make up names do not keep them out.
 final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// A value, and the fetch that it came from.
     struct Fetched: Sendable {
@@ -69,11 +70,14 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         private var begin = Date.distantPast
         private var count = 0
 
-        mutating func add(most: Int, now: Date) -> Bool {
+        /// Counts one more key.
+        ///
+        /// - Returns: the number of keys before it; nil if there may be no more.
+        mutating func add(most: Int, now: Date) -> Int? {
             if !(0..<CacheTimes.newcomers).contains(now.timeIntervalSince(begin)) { (begin, count) = (now, 0) }
-            guard count < most else { return false }
+            guard count < most else { return nil }
             count += 1
-            return true
+            return count - 1
         }
     }
 
@@ -102,7 +106,9 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Throws: `throttled` if the requester may name no more unknown keys now.
     func value(for key: Key, from source: Source, need: Need = .request) async throws(OpenIDError) -> Fetched {
         guard mayEnter(key, from: source) else {
-            throw OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")
+            var error = OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")
+            error.retryAfter = .seconds(CacheTimes.newcomers)
+            throw error
         }
         let step = withEntry(key, source) { entry in
             if let fetched = entry.fetched, isWithin(CacheTimes.fresh, of: entry.fetchedAt) { return Step.use(fetched) }
@@ -211,9 +217,11 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             }
             // The narrower limit comes first: a name that it refuses does not count against other requesters.
             var own = state.newcomersOfOne.value(for: requester, now: now) ?? Window()
-            let isAllowed = own.add(most: bounds.newcomersOfOne, now: now)
+            let earlier = own.add(most: bounds.newcomersOfOne, now: now)
             state.newcomersOfOne.set(own, for: requester, until: now.addingTimeInterval(CacheTimes.newcomers), now: now)
-            return isAllowed && state.newcomers.add(most: bounds.newcomers, now: now)
+            guard let earlier else { return false }
+            let most = earlier == 0 ? bounds.newcomers : min(bounds.newcomers, bounds.furtherNewcomers)
+            return state.newcomers.add(most: most, now: now) != nil
         }
     }
 
@@ -245,7 +253,9 @@ struct CacheBounds {
     /// The number of keys that are kept of those that requests name.
     var requested = 100
     /// The number of new keys of all requests per minute.
-    var newcomers = 60
+    var newcomers = 600
+    /// The number of those up to which a requester may name more than one.
+    var furtherNewcomers = 60
     /// The number of new keys of one requester per minute.
     var newcomersOfOne = 10
     /// The number of requesters that are counted.

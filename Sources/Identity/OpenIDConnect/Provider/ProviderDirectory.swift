@@ -17,13 +17,14 @@ public final class ProviderDirectory: Sendable {
 
     /// - Parameters:
     ///   - configured: the authorities that are kept for as long as this object; nil: all, if no one else can name any.
-    ///   - maxNewcomers: the number of unknown other authorities that requests may name per minute.
+    ///   - maxNewcomers: the number of unknown other authorities that requests may name per minute. All but the first
+    ///     60 are kept for requesters that have named none in the minute.
     ///   - maxNewcomersOfOne: the number of those that one requester may name.
     ///   - keyRefetchInterval: the shortest interval at which an unknown `kid` makes the keys be fetched again.
     ///   - transport: sends requests.
     ///   - now: the wall clock, which also checks ID tokens.
     public init(
-        configured: Set<Authority>? = nil, maxNewcomers: Int = 60, maxNewcomersOfOne: Int = 10,
+        configured: Set<Authority>? = nil, maxNewcomers: Int = 600, maxNewcomersOfOne: Int = 10,
         keyRefetchInterval: Duration = .seconds(300),
         transport: @escaping Transport, now: @escaping ProviderClock
     ) {
