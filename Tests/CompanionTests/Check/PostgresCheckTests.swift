@@ -44,6 +44,23 @@ struct PostgresCheckTests {
         #expect(found["database"]?.what.english.contains("postgresql://companion@/nonexistent/sessions") == true)
     }
 
+    @Test func `a host that cannot say whether it takes writes is reported as unknown`() throws {
+        let server = try PostgresServer.shared.get()
+        let (role, closed) = (try server.makeRole(), try ChildProcess.freePort())
+        func primaries(_ hosts: String) throws -> CheckFinding? {
+            findings(try PostgresSettings("postgresql://\(role)@\(hosts)/postgres?sslmode=disable"))[
+                "database_primaries"]
+        }
+        let own = "127.0.0.1:\(server.port)"
+        let found = try primaries("\(own),127.0.0.1:\(closed)")
+        #expect(found?.severity == .unknown)
+        #expect(
+            found?.what.english
+                == "Whether only one host takes writes is not known: 127.0.0.1:\(closed) cannot say.")
+        #expect(try primaries("\(own),\(own)")?.severity == .good, "the same server twice")
+        #expect(try primaries(own) == nil)
+    }
+
     @Test func `a role that may not create tables is found, before the first start and before an update`() throws {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)

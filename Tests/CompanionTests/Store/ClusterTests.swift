@@ -109,6 +109,28 @@ import Testing
         }
     }
 
+    @Test func `a browser that has read a change from memory reads nothing older at another companion`() async throws {
+        try await Site.run(keeping: MemoryContents(trust: .seconds(600)), configured: { _ in }) { site in
+            try await site.beside { other in
+                let first = Visitor(site)
+                try await first.signIn()
+                let adele = try #require(try await first.account?["id"] as? String)
+                try await first.signIn(username: "megan@contoso.example")
+                let second = first.copy(at: other)
+                #expect(try await second.account?["username"] as? String == "megan@contoso.example")
+                #expect(try await first.api(.put, "/api/ios/account", body: #"{"id":"\#(adele)"}"#).status == 200)
+                let reader = first.copy()
+                // The first answer is made, the others come from memory.
+                for _ in 0..<3 {
+                    reader.setCookie(reader.cookieName + "-version", nil)
+                    #expect(try await reader.account?["username"] as? String == "adele@contoso.example")
+                }
+                let elsewhere = try await reader.copy(at: other).account?["username"] as? String
+                #expect(elsewhere == "adele@contoso.example")
+            }
+        }
+    }
+
     @Test(arguments: ["x", "-1", "99999999999999999999", ""])
     func `an invented version is ignored, or causes one more read of the session`(value: String) async throws {
         try await Site.run(keeping: MemoryContents(trust: .seconds(600)), configured: { _ in }) { site in
