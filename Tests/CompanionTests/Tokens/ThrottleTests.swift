@@ -191,6 +191,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (429, "throttled", "There were too many requests."),
+        (503, "provider_unavailable", "The identity provider returned 503 and asks for a pause."),
+    ])
+    func `the pause of a refresh says the status that began it`(status: Int, code: String, sentence: String)
+        async throws
+    {
+        try await Self.expired(1) { site, people in
+            try await site.control(
+                #"{"token_error": {"status": \#(status), "body": "", "headers": {"Retry-After": "900"}, "times": 1}}"#)
+            #expect(try await people[0].api(.get, "/api/ios/me").status == status)
+            let asked = try await site.count("token_requests")
+            let paused = try await people[0].api(.get, "/api/ios/me")
+            #expect(paused.status == status && paused.code == code, "\(paused.text)")
+            #expect((paused.json["detail"] as? String)?.hasPrefix(sentence) == true, "\(paused.text)")
+            #expect((890...900).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
+            #expect(try await site.count("token_requests") == asked)
+        }
+    }
+
     // MARK: The client's pause and its probe
 
     final class Table {

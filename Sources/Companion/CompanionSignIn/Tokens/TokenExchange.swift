@@ -23,7 +23,7 @@ struct TokenExchange: Sendable {
     ///   - admit: the last check before the request is sent.
     ///   - read: reads the response.
     /// - Returns: the response, whose ID token is not checked yet.
-    /// - Throws: ``Problem`` `throttled` without sending the request; ``OpenIDError`` `provider_unavailable` after the
+    /// - Throws: the ``Problem`` of a pause without sending the request; ``OpenIDError`` `provider_unavailable` after the
     ///   time limit; errors of `admit`, the provider and `read`.
     func run<Tokens: Sendable>(
         _ request: ProviderRequest, by client: TokenThrottle.Client, _ grant: TokenThrottle.Grant,

@@ -82,8 +82,23 @@ final class TokenThrottle: Sendable {
         var causes: [String: Date] = [:]
     }
 
+    /// The pause of an account, a session or a client.
+    fileprivate struct Pause {
+        let end: Date
+        /// The status with which the provider asked for it; nil after too many requests.
+        var status: Int?
+
+        func problem(now: Date) -> Problem {
+            let throttled = Throttle.problem(until: end, now: now)
+            guard let status else { return throttled }
+            return Problem(
+                .providerUnavailable, "The identity provider returned \(status) and asks for a pause.",
+                retryAfter: throttled.retryAfter)
+        }
+    }
+
     fileprivate struct State {
-        var askers = ExpiringMap<Asker, Date>(maxCount: 10_000)
+        var askers = ExpiringMap<Asker, Pause>(maxCount: 10_000)
         var refreshes = ExpiringMap<Client, Refreshes>(maxCount: 1000)
     }
 
@@ -104,16 +119,18 @@ final class TokenThrottle: Sendable {
 
     /// Refuses an exchange during a pause.
     ///
-    /// - Throws: ``Problem`` `throttled` with the remaining seconds.
+    /// - Throws: ``Problem`` `throttled`, or `provider_unavailable` with the status that began the pause, each with the
+    ///   remaining seconds.
     func begin(_ grant: Grant, of client: Client) throws(Problem) -> Leave {
         let now = now()
-        let (leave, end) = state.withLock { state -> (Leave, Date?) in
-            if let end = state.askers.value(for: Asker(grant, of: client), now: now) { return (Leave(), end) }
+        let (leave, pause) = state.withLock { state -> (Leave, Pause?) in
+            if let pause = state.askers.value(for: Asker(grant, of: client), now: now) { return (Leave(), pause) }
             guard case .refresh(let id, _) = grant else { return (Leave(), nil) }
-            return TokenThrottle.begin(id, of: client, in: &state, now: now)
+            let (leave, end) = TokenThrottle.begin(id, of: client, in: &state, now: now)
+            return (leave, end.map { Pause(end: $0) })
         }
-        guard let end else { return leave }
-        throw Throttle.problem(until: end, now: now)
+        guard let pause else { return leave }
+        throw pause.problem(now: now)
     }
 
     private static func begin(_ account: String, of client: Client, in state: inout State, now: Date)
@@ -143,7 +160,8 @@ final class TokenThrottle: Sendable {
             // After any other failure a code is lost, and the next sign-in has a new one.
             if pause > 0, isTooMany || grant.isRefresh {
                 let end = now.addingTimeInterval(pause)
-                state.askers.set(end, for: Asker(grant, of: client), until: end, now: now)
+                let kept = Pause(end: end, status: isTooMany ? nil : told?.status)
+                state.askers.set(kept, for: Asker(grant, of: client), until: end, now: now)
             }
             guard case .refresh(let id, let session) = grant, isTooMany || leave.isProbe else { return }
             var refreshes = state.refreshes.value(for: client, now: now) ?? Refreshes()

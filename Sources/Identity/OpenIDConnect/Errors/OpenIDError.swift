@@ -63,6 +63,8 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
     public internal(set) var timestamp: String?
     /// A claims challenge, to be sent with the next request.
     public internal(set) var claims: ClaimsRequest?
+    /// The status of a response that says nothing about the account or the client: 408, 429 or 5xx.
+    public internal(set) var status: Int?
     /// The pause that the provider asked for.
     public internal(set) var retryAfter: Duration?
 

@@ -58,6 +58,7 @@ enum ProviderAnswer {
             status == 429
             ? OpenIDError(.throttled, "The identity provider asks for a pause: try again later.")
             : OpenIDError(.providerUnavailable, "The identity provider returned \(status): try again later.")
+        error.status = status
         error.retryAfter = retryAfter
         error.providerError = answer?.error
         error.suberror = answer?.suberror
