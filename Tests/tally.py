@@ -1,6 +1,16 @@
-"""The suites in Python count their tests and end with this."""
+"""The suites in Python choose, run, time and count their checks with this."""
 
+import argparse
+import os
+import pathlib
+import shlex
 import sys
+import tempfile
+import textwrap
+import time
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 class Skipped(Exception):
@@ -20,3 +30,102 @@ class Tally:
         """The suite's last line and its status: a suite without tests has failed."""
         print(self.line, flush=True)
         sys.exit(0 if not self.failed and self.passed + self.skipped else 1)
+
+
+class Suite(Tally):
+    """A suite of checks: functions that have a `sentence`, and the earlier ones that they need in `needs`, if any."""
+
+    def __init__(self, program, more=()):
+        """program: as one calls it in the project's folder; more: the suite's own options, as argparse takes them."""
+        super().__init__()
+        self.program = ROOT / program
+        ours = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        ours.add_argument("--only", action="append", metavar="TEXT",
+                          help="run only checks with this, or one of several, in their sentence or their function's name, and what they need")
+        ours.add_argument("--list", action="store_true", help="name the checks instead, and run none")
+        ours.add_argument("--repeat", type=int, default=1, metavar="N", help="run them N times, each time from the start")
+        parser = argparse.ArgumentParser(prog=program, parents=[ours], allow_abbrev=False)
+        parser.add_argument("companion", nargs="?", type=pathlib.Path,
+                            help="the companion binary; by default the newest of .build/release and .build/debug")
+        for name, described in dict(more).items():
+            parser.add_argument(name, **described)
+        self.options = parser.parse_args()
+        self.command = [os.path.relpath(self.program), *ours.parse_known_args()[1]]
+
+    @property
+    def binary(self):
+        if self.options.companion and not self.options.companion.exists():
+            sys.exit(f"{self.options.companion} does not exist")
+        return self.options.companion.resolve() if self.options.companion else newest_binary()
+
+    def run(self, checks, environment, each=lambda check, context: check(context)):
+        """Calls each check that was asked for with what `environment(folder)` is for them; every repetition has a new one."""
+        chosen = self.chosen(checks)
+        if self.options.list:
+            print(*(check.sentence for check in chosen), sep="\n", end="\n" if chosen else "")
+            self.skipped += len(chosen)
+            return
+        for _ in range(self.options.repeat if chosen else 0):
+            try:
+                with tempfile.TemporaryDirectory(prefix=f"companion-{self.program.parent.name.lower()}-", ignore_cleanup_errors=True) as folder, \
+                        environment(pathlib.Path(folder)) as context:
+                    for check in chosen:
+                        self.check(check, context, each)
+            except Skipped as why:
+                for check in chosen:
+                    self.skip(check, why)
+            except Exception as error:
+                self.fail(chosen[0], ", and what follows: nothing to run on", error)
+
+    def chosen(self, checks):
+        """A text that is a sentence means this check alone, though it may be a part of others."""
+        sentences = {check.sentence for check in checks}
+        meant = [check for check in checks if not self.options.only or any(
+            text == check.sentence if text in sentences else text in f"{function(check).__name__} {check.sentence}" for text in self.options.only)]
+        needed = {need for check in meant for need in getattr(function(check), "needs", ())}
+        return [check for check in checks if check in meant or function(check) in needed]
+
+    def check(self, check, context, each):
+        began = time.monotonic()
+        try:
+            each(check, context)
+            print(f"ok    {check.sentence}{took(check, began)}", flush=True)
+            self.passed += 1
+        except Skipped as why:
+            self.skip(check, why)
+        except Exception as error:
+            self.fail(check, took(check, began), error, getattr(context, "situation", str)())
+
+    def skip(self, check, why):
+        self.skipped += 1
+        print(f"skip  {check.sentence}: {why}", flush=True)
+
+    def fail(self, check, more, error, situation=""):
+        self.failed += 1
+        # Of the way to the error, what is in the project's own files.
+        way = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.line}\n" for frame in traceback.extract_tb(error.__traceback__)
+               if frame.filename.startswith(f"{ROOT}/") and f"{ROOT}/.build" not in frame.filename and frame.filename != __file__]
+        reasons = textwrap.indent(f"{''.join(way)}{type(error).__name__}: {str(error).strip()}\n{textwrap.dedent(situation)}".rstrip(), " " * 8)
+        print(f"FAIL  {check.sentence}{more}\n{reasons}\nagain: {shlex.join([*self.command, '--only', check.sentence])}", flush=True)
+
+
+def function(check):
+    """Of a check with arguments, the function: it has the name."""
+    return function(check.func) if hasattr(check, "func") else check
+
+
+def took(check, began):
+    """The seconds of a check, which the harness wants in a file too."""
+    seconds = time.monotonic() - began
+    if file := os.environ.get("TEST_SECONDS"):
+        with open(file, "a") as kept:
+            print(f"{seconds:.3f} {check.sentence}", file=kept)
+    return f" ({seconds:.1f} s)"
+
+
+def newest_binary():
+    """The binary that was built last."""
+    built = [path for mode in ("release", "debug") if (path := ROOT / ".build" / mode / "companion").exists()]
+    if not built:
+        sys.exit("There is no companion binary; build it with: swift build")
+    return max(built, key=lambda path: path.stat().st_mtime)

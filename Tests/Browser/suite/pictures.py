@@ -6,9 +6,11 @@ import pathlib
 import sys
 import tempfile
 
+from tally import ROOT, newest_binary
+
 from .browser import ADELE, Browser
 from .kiosk import LONG, walk_up
-from .server import Server, newest_binary
+from .server import Server
 
 
 def take(browser, path, width, height, scheme="light"):
@@ -62,20 +64,18 @@ def kiosk(browser, folder):
 def main():
     parser = argparse.ArgumentParser(prog="Tests/Browser/pictures")
     parser.add_argument("companion", nargs="?", help="the companion binary; by default the newest of .build/release and .build/debug")
-    parser.add_argument("--root", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    root = pathlib.Path(options.root).resolve()
-    binary = pathlib.Path(options.companion) if options.companion else newest_binary(root)
+    binary = pathlib.Path(options.companion) if options.companion else newest_binary()
     if not binary.exists():
         sys.exit(f"Tests/Browser/pictures: {binary} does not exist")
     with tempfile.TemporaryDirectory(prefix="companion-pictures-") as place:
-        server = Server(binary.resolve(), root / "Public", pathlib.Path(place))
+        server = Server(binary.resolve(), ROOT / "Public", pathlib.Path(place))
         server.start()
         browser = Browser(server, None)
         try:
             for picture in (learner, portal, kiosk):
                 browser.begin()
-                picture(browser, root / "deploy/guides/pictures")
+                picture(browser, ROOT / "deploy/guides/pictures")
         finally:
             browser.quit()
             server.stop()

@@ -6,7 +6,6 @@ import os
 import secrets
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -155,15 +154,6 @@ class Registrations(Server):
     def stop(self):
         super().stop()
         self.provider.stop()
-
-
-def newest_binary(root):
-    """The binary that was built last."""
-    built = [root / ".build" / mode / "companion" for mode in ("release", "debug")]
-    built = [path for path in built if path.exists()]
-    if not built:
-        sys.exit("There is no companion binary; build it with: swift build")
-    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 def free_pair_of_ports():

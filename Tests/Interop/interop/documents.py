@@ -1,6 +1,7 @@
 """The blocks of README and guides for a shell, as they stand there, on a machine that is a folder; the ones of the recipe for a Mac
 are run by mac.py, those of pytest by recipes.py, and the YAML is read by SettingsTests and TenantFileTests."""
 
+import functools
 import json
 import re
 import sys
@@ -40,12 +41,13 @@ def blocks(root):
                     yield str(path.relative_to(root)), re.sub(f"^{indent}", "", block, flags=re.MULTILINE)
 
 
-def row(document, beginning, sentence):
+def row(document, beginning, sentence, *needs):
     """A test of the block that begins like this."""
     def add(function):
         ROWS[document, beginning] = sentence
 
-        @test(f"{document}: {sentence}")
+        @test(f"{document}: {sentence}", *needs)
+        @functools.wraps(function)
         def run(context):
             found = [block for path, block in blocks(context.root) if path == document and block.startswith(beginning)]
             assert found, f"{document} has no block that begins with {beginning!r}"
@@ -241,7 +243,7 @@ def backup(reader, block):
     reader.run(block)
 
 
-@row("deploy/guides/operation.md", "systemctl stop companion.socket", "the backup is restored")
+@row("deploy/guides/operation.md", "systemctl stop companion.socket", "the backup is restored", backup)
 def restore(reader, block):
     reader.stop()
     database = reader.path("/var/lib/companion") / "companion.sqlite"
@@ -272,8 +274,9 @@ def role(reader, block):
     reader.run("psql --quiet --set ON_ERROR_STOP=1 --dbname postgres --file role.sql", **reader.postgres.environ)
 
 
-@row("deploy/guides/postgresql.md", "companion migrate", "the sessions of the file go to PostgreSQL")
+@row("deploy/guides/postgresql.md", "companion migrate", "the sessions of the file go to PostgreSQL", role)
 def migrate(reader, block):
+    reader.stop()
     try:
         password = reader.path("home/password")
         password.write_text("…")

@@ -159,7 +159,7 @@ def sign_in(context):
     assert answer.status_code == 200 and answer.json()["sub"] == context.api("/api/provider/claims").json()["sub"], answer.text
 
 
-@test("two forced refreshes are two exchanges")
+@test("two forced refreshes are two exchanges", sign_in)
 def refresh(context):
     before = context.refreshes()
     context.refresh()
@@ -168,7 +168,7 @@ def refresh(context):
     assert context.api("/api/provider/me").status_code == 200
 
 
-@test("ten calls at once, when the token has expired, are one exchange")
+@test("ten calls at once, when the token has expired, are one exchange", sign_in)
 def ten(context):
     context.provider.front.shortened = 1
     context.refresh()
@@ -180,7 +180,7 @@ def ten(context):
     assert context.api("/api/provider/me").status_code == 200
 
 
-@test("sign-out ends the tokens here, and the session there where it offers that")
+@test("sign-out ends the tokens here, and the session there where it offers that", sign_in)
 def sign_out(context):
     answer = context.api("/auth/provider/sign-out", {"browser": True})
     assert answer.status_code == 200, answer.text
@@ -209,7 +209,7 @@ def provider_words(context):
     assert failure and failure["code"] == "provider_rejected_client" and said[:60] in " ".join(map(str, failure.values())), (said, failure)
 
 
-@test("the next sign-in goes straight, without what the provider has refused before")
+@test("the next sign-in goes straight, without what the provider has refused before", sign_in)
 def straight(context):
     before = len(context.provider.front.exchanges)
     context.sign_in()
@@ -218,7 +218,7 @@ def straight(context):
     assert not refused, refused
 
 
-@test("when the provider has forgotten all, keys too, a call offers a sign-in, which works")
+@test("when the provider has forgotten all, keys too, a call offers a sign-in, which works", sign_in)
 def forgotten(context):
     context.provider.front.shortened = 1
     context.refresh()

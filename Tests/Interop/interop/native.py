@@ -379,7 +379,7 @@ def chromium(tenant):
         driver.quit()
 
 
-@test("the page of requests says that the simulator trusts the certificate")
+@test("the page of requests says that the simulator trusts the certificate", slash)
 def seen(tenant):
     page = tenant.session().get(tenant.origin + "/clients?ui_locales=en", headers={"Accept": "text/html"}).text
     assert f"MSAL.iOS {VERSION} first connected at" in page and "-1202" not in page

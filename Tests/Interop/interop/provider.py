@@ -166,7 +166,7 @@ def sign_in(context):
     assert status == 200 and json.loads(claims)["iss"] == context.glewlwyd.issuer, claims
 
 
-@test("refreshed twice at once and again, each refresh token is used one time only")
+@test("refreshed twice at once and again, each refresh token is used one time only", sign_in)
 def refresh(context):
     answers = context.browser.driver.execute_async_script("""
         const done = arguments[0];
@@ -181,7 +181,7 @@ def refresh(context):
     assert context.api("/api/provider/me")[0] == 200
 
 
-@test("killed and started again, the session and the newest refresh token are there")
+@test("killed and started again, the session and the newest refresh token are there", sign_in)
 def restart(context):
     context.companion.kill()
     context.companion.start()
@@ -189,7 +189,7 @@ def restart(context):
     assert status == 200 and json.loads(answer)["source"] == "refreshed", answer
 
 
-@test("sign-out ends the tokens here, revokes the refresh token there, and goes to its own page")
+@test("sign-out ends the tokens here, revokes the refresh token there, and goes to its own page", sign_in)
 def sign_out(context):
     status, answer = context.api("/auth/provider/sign-out", {"browser": True})
     redirect = json.loads(answer)["redirect"]
