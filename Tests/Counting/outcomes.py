@@ -12,7 +12,8 @@ LAWS_OF_PAGES = re.compile(r"holds what looks like a secret|scripts can read a c
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 FAILS = re.compile(r"^(?:FAIL|FAILED) +(.*?)(?: \([\d.]+ s\))?$")
 DENO_FAILS = re.compile(r"^(.+?) \.\.\. FAILED \(")
-OTHERS = re.compile(r"^(ok|skip|warn|The end of|\d+ passed, )")
+OTHERS = re.compile(r"^(ok|skip|warn|again: |The end of|\d+ passed, )")
+SLOWEST = 30
 PLACE = re.compile(r"([\w./-]+\.(?:py|js|swift|sh))(?:\", line |:)(\d+)")
 
 
@@ -34,6 +35,8 @@ class Outcome:
     passed: int = 0
     skipped: int = 0
     failures: list = dataclasses.field(default_factory=list)
+    # Seconds and name of those that took longest.
+    slowest: list = dataclasses.field(default_factory=list)
 
     @property
     def line(self):
@@ -46,9 +49,10 @@ def tally(passed, failed, skipped):
 
 
 def read(step, log, events, status):
-    """The outcome of a step from its output, its events (Swift Testing), and the status of Tests/Counting/contain."""
+    """The outcome of a step from its output, its events (Swift Testing) or seconds (Tests/tally.py), and the status of Tests/Counting/contain."""
     text = log.read_text(errors="replace")
     outcome = swift_outcome(step, events, status) if step.kind == "swift" else suite_outcome(step, text, status)
+    outcome.slowest = sorted(swift_seconds(events) if step.kind == "swift" else suite_seconds(events), reverse=True)[:SLOWEST]
     why = None
     if status == 124:
         why = f"took longer than its limit of {step.seconds} seconds"
@@ -144,25 +148,41 @@ def place(payload):
     return f"{location.get('fileID') or location.get('_filePath', '')}:{location.get('line', '')}" if location else ""
 
 
-def tests_at(events, left):
-    """The lines about what was left behind, each with the test that ran when it was made."""
-    spans, begun = [], {}
+def spans(events):
+    """Begin, end and ID of each test; suites are tests of their own."""
+    begun = {}
     for record in records(events):
         payload = record["payload"]
         at = payload.get("instant", {}).get("since1970")
         if payload["kind"] == "testStarted":
             begun[payload["testID"]] = at
         elif payload["kind"] == "testEnded" and payload["testID"] in begun:
-            spans.append((begun.pop(payload["testID"]), at, payload["testID"]))
-    spans += [(at, float("inf"), test_id) for test_id, at in begun.items()]
+            yield begun.pop(payload["testID"]), at, payload["testID"]
+    yield from ((at, float("inf"), test_id) for test_id, at in begun.items())
+
+
+def swift_seconds(events):
+    functions = {record["payload"]["id"] for record in records(events) if record["kind"] == "test" and record["payload"]["kind"] == "function"}
+    return ((end - begin, test_id) for begin, end, test_id in spans(events) if test_id in functions)
+
+
+def tests_at(events, left):
+    """The lines about what was left behind, each with the test that ran when it was made."""
+    found = list(spans(events))
     for line in left:
         made = re.search(r"made ([\d.]+)", line)
-        # Suites are tests of their own: the shortest one is what ran. A file's time is that of the kernel's last tick.
-        over = sorted((end - begin, test_id) for begin, end, test_id in spans if made and begin - 0.02 <= float(made[1]) <= end + 0.02)
+        # The shortest one is what ran. A file's time is that of the kernel's last tick.
+        over = sorted((end - begin, test_id) for begin, end, test_id in found if made and begin - 0.02 <= float(made[1]) <= end + 0.02)
         yield line + (f", in {over[0][1]}" if over else "")
 
 
 # MARK: Suites that print lines
+
+
+def suite_seconds(file):
+    """A line is the seconds and the sentence of a check."""
+    rows = [line.split(" ", 1) for line in file.read_text(errors="replace").splitlines()] if file.exists() else []
+    return [(float(seconds), sentence) for seconds, sentence in rows]
 
 
 def suite_outcome(step, text, status):

@@ -65,9 +65,10 @@ def builds(asked):
         yield Build("costs", ("swift", "build", "--product", "Costs"))
 
 
-def steps(asked, is_deciding):
-    """The steps that were asked for; those that take longest come first."""
-    return [step for step in every_step(asked, is_deciding) if step.name.split("-")[0] in asked]
+def steps(asked, is_deciding, arguments=()):
+    """The steps that were asked for; those that take longest come first. With arguments, the one step, whole: they choose in it."""
+    found = [step for step in every_step(asked, is_deciding) if step.name.split("-")[0] in asked]
+    return [dataclasses.replace(found[0], name=asked[0], command=choosing(found[0], arguments))] if arguments else found
 
 
 def every_step(asked, is_deciding):
@@ -119,12 +120,19 @@ def swift(name, folder, build, environment, *arguments):
                 environment=environment)
 
 
+def choosing(step, words):
+    """The command of a step with these words, without those by which it is a part."""
+    if step.kind == "swift":
+        return (*step.command[:3], "--no-parallel", *words)
+    return (*(step.command[:2] if step.again == "sentences" else step.command), *words)
+
+
 def alone(step, keys):
     """The command that runs only what failed in a step, by the keys of its failures."""
     if step.kind == "swift":
-        return (*step.command[:3], "--no-parallel", *(word for key in keys for word in ("--filter", "^" + escaped(key))))
+        return choosing(step, [word for key in keys for word in ("--filter", "^" + escaped(key))])
     if step.again == "sentences":
-        return (*step.command[:2], *(word for key in keys for word in ("--only", key)))
+        return choosing(step, [word for key in keys for word in ("--only", key)])
     return step.command
 
 

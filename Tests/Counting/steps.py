@@ -106,6 +106,13 @@ class Run:
                 self.step(step)
         for step in steps:
             self.repeat(step)
+        self.list_slowest()
+
+    def list_slowest(self):
+        file = self.logs / "slowest"
+        file.write_text("".join(f"== {name}\n" + "".join(f"{seconds:8.1f} s  {test}\n" for seconds, test in outcome.slowest)
+                                for name, outcome in self.outcomes.items() if outcome.slowest))
+        self.say(f"== the slowest tests of each step are listed in {plan.relative(str(file))}")
 
     def step(self, step):
         if self.ending:
@@ -125,7 +132,9 @@ class Run:
         events.unlink(missing_ok=True)
         if step.kind == "swift":
             command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
-        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, step.environment)
+        # Tests/tally.py writes the seconds of its checks there.
+        environment = {"TEST_SECONDS": str(events)} | step.environment
+        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment)
         try:
             outcome = outcomes.read(step, log, events, status)
         except Exception as error:
@@ -224,9 +233,18 @@ def heed(run):
     signal.setitimer(signal.ITIMER_REAL, max(0.1, MINUTES * 60 - run.seconds))
 
 
+def wanted(words):
+    """The steps that were named, and the arguments for one of them."""
+    end = words.index("--") if "--" in words else len(words)
+    named, arguments = words[:end], words[end + 1:]
+    if end < len(words) and (len(named) != 1 or named == ["all"] or not arguments):
+        sys.exit("what stands behind -- is for the program of one step: deploy/test STEP -- ARGUMENTS")
+    return named, arguments
+
+
 def main():
-    asked = sys.argv[1:] or plan.DECIDING
-    is_deciding = not sys.argv[1:]
+    named, arguments = wanted(sys.argv[1:])
+    asked, is_deciding = named or plan.DECIDING, not named
     if asked == ["all"]:
         asked = plan.ALL
     unknown = [name for name in asked if name not in plan.KNOWN]
@@ -246,7 +264,7 @@ def main():
         signal.signal(signal.SIGTERM, lambda *_: run.end("it was stopped"))
         signal.signal(signal.SIGINT, lambda *_: run.end("it was stopped"))
     built = {build.name for build in plan.builds(asked) if run.build(build)}
-    run.all([step for step in plan.steps(asked, is_deciding) if step.build is None or step.build in built])
+    run.all([step for step in plan.steps(asked, is_deciding, arguments) if step.build is None or step.build in built])
     sys.exit(run.close())
 
 
