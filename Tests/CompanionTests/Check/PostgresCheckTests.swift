@@ -37,6 +37,20 @@ struct PostgresCheckTests {
         await store.close()
     }
 
+    @Test func `a database that takes more than 20 ms to answer is too far away`() throws {
+        let fixture = try StoreFixture(.postgres)
+        let settings = try #require(fixture.postgres)
+        var found = PostgresStore.inspect(settings, keyRing: nil)
+        let expected: [(Duration, CheckFinding.Severity)] = [
+            (.milliseconds(20), .good), (.microseconds(20_001), .advice),
+        ]
+        for (latency, severity) in expected {
+            found.latency = latency
+            let all = PostgresFindings(found: found, settings: settings).all
+            #expect(all.first { $0.subject == "database_latency" }?.severity == severity, "\(latency)")
+        }
+    }
+
     @Test func `a database that cannot be reached is one mistake, which names it`() throws {
         let found = findings(try PostgresSettings("host=/nonexistent dbname=sessions user=companion"))
         #expect(found.keys.sorted() == ["database"])
