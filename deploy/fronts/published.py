@@ -5,9 +5,13 @@ import pathlib
 import re
 import socket
 import subprocess
-import time
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "Tests"))
+import patience
+from groups import end_group
+
 WAYS = ("the whole host", "a path that is passed on", "a path that is taken away")
 
 
@@ -16,27 +20,33 @@ class Program:
 
     def __init__(self, command, port, log, environment=None, keeps_log=False):
         self.command, self.port, self.log, self.environment, self.keeps_log = command, port, log, environment, keeps_log
+        self.process = None
 
     def __enter__(self):
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(self.command, env=self.environment, cwd=self.log.parent, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and self.process.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return self
-            time.sleep(0.02)
-        self.__exit__()
-        raise RuntimeError(f"{self.command[0]} does not serve {self.port}:\n{self.log.read_text(errors='replace')}")
+            self.process = subprocess.Popen(self.command, env=self.environment, cwd=self.log.parent, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            start_new_session=True)
+        try:
+            patience.until(self.serves, f"{self.command[0]} serves {self.port}", seen=lambda: self.log.read_text(errors="replace"))
+        except AssertionError:
+            self.__exit__()
+            raise
+        return self
+
+    def serves(self):
+        assert self.process.poll() is None, f"{self.command[0]} has ended:\n{self.log.read_text(errors='replace')}"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def __exit__(self, *_):
-        if self.process.poll() is None:
+        if self.process:
             self.process.terminate()
             try:
                 self.process.wait(15)
             except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+                pass
+            end_group(self.process)
+            self.process = None
 
 
 def with_path(text):

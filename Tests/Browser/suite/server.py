@@ -4,11 +4,12 @@ import datetime
 import json
 import os
 import secrets
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
+
+import ports
 
 
 class Server:
@@ -157,14 +158,5 @@ class Registrations(Server):
 
 
 def free_pair_of_ports():
-    """A free port whose next one, the demo tenant's, is free too."""
-    for _ in range(100):
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port
-    raise RuntimeError("no two neighbouring ports are free")
+    """A port of this process, whose next one is the demo tenant's."""
+    return ports.take(2)[0]

@@ -1,0 +1,32 @@
+"""The patience of the suites with what a machine has to do. It costs time only where a test fails."""
+import os
+import time
+
+# A machine that is slow says by how much.
+SECONDS = 60 * float(os.environ.get("TEST_PATIENCE_FACTOR", "1"))
+
+
+def until(condition, what, seconds=SECONDS, seen=None):
+    """Asks again and again; the condition's first true value. On expiry it says what it waited for, and `seen()` or the last value."""
+    end = time.monotonic() + seconds
+    while True:
+        is_last = time.monotonic() > end
+        value = condition()
+        if value:
+            return value
+        if is_last:
+            raise AssertionError(f"not within {seconds:g} s: {what}; the last was {seen() if seen else value!r}")
+        time.sleep(0.02)
+
+
+def true_after(seconds, condition, what, seen=None):
+    """Asks again and again; the condition's first true value. It must be true of a question that begins so many seconds from now,
+    however long the machine takes to answer."""
+    began = time.monotonic()
+    while True:
+        asked = time.monotonic()
+        value = condition()
+        if value:
+            return value
+        assert asked - began < seconds, f"not true {asked - began:.1f} s later: {what}; the last was {seen() if seen else value!r}"
+        time.sleep(0.02)
