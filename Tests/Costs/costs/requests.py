@@ -7,7 +7,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path += [str(ROOT / "Tests" / "Faults"), str(ROOT / "Tests" / "Benchmarks")]
 from benchmarks.profiling import SIGSUSPEND
-from faults.processes import Companion, Provider, free_ports, until
+from faults.processes import Companion, Provider, ports, until
 from faults.visitor import Visitor
 
 # The most that one request may take. Measured last, in a debug build: 945,000, 2,989,000 and 21,930,000. Each comes on a
@@ -48,7 +48,7 @@ def measure(binary, folder):
     # Valgrind 3.19 cannot read the debugging information of this compiler.
     subprocess.run(["strip", "--strip-debug", "-o", stripped, binary], check=True)
     subprocess.run(["clang", "-shared", "-fPIC", "-x", "c", "-", "-o", shim], input=SIGSUSPEND, text=True, check=True)
-    port, metrics_port, provider_port, _ = free_ports(4)
+    port, metrics_port, provider_port, _ = ports.take(4)
     provider = Provider(binary, folder, provider_port, f"http://localhost:{port}")
     companion = Counted(
         stripped, folder, provider, port, metrics_port, variables={"SWIFT_DETERMINISTIC_HASHING": "1"},

@@ -5,10 +5,12 @@ import json
 import os
 import pathlib
 import secrets
-import signal
-import socket
 import subprocess
-import time
+
+import patience
+import ports
+from groups import end_group
+from patience import until
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
@@ -18,34 +20,7 @@ LINE_KEYS = {"bytes", "cause", "code", "correlation_id", "ended_accounts", "leve
              "microseconds", "reason", "request_id", "route", "status", "time", "trace_id"}
 
 
-def until(condition, what, seconds=30):
-    """Asks again and again; the condition's first true value."""
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
-
-
-def free_ports(count):
-    """Ports that follow each other, each free."""
-    for first in range(23000, 32000, 11):
-        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
-            for port in range(first, first + count):
-                stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            return list(range(first, first + count))
-    raise AssertionError("no free ports")
-
-
-def is_free(port):
-    with socket.socket() as other:
-        return other.connect_ex(("127.0.0.1", port)) != 0
-
-
-def get(port, path, timeout=20):
+def get(port, path, timeout=patience.SECONDS):
     """Status and text of one request."""
     connection = http.client.HTTPConnection("localhost", port, timeout=timeout)
     try:
@@ -73,23 +48,25 @@ class Provider:
         self.process = subprocess.Popen(
             [self.binary, "demo", "--port", str(self.server_port), "--database", f"{self.folder}/provider.sqlite",
              "--public", str(ROOT / "Public")], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=environment(COMPANION_PUBLIC_URL=self.companion,
-                            COMPANION_DEMO_CLIENT_SECRET=SECRET))
+            env=environment(COMPANION_PUBLIC_URL=self.companion, COMPANION_DEMO_CLIENT_SECRET=SECRET), start_new_session=True)
         until(self.answers, "the provider answers")
 
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
     def answers(self):
-        assert self.process.poll() is None, "the provider has ended"
+        assert self.is_running(), "the provider has ended"
         with contextlib.suppress(OSError):
             return get(self.port, "/control")[0] == 200
 
     def stop(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        if self.process:
+            end_group(self.process)
+            self.process = None
 
     def control(self, **changes):
         """Failures on demand; `reset=True` ends them."""
-        connection = http.client.HTTPConnection("localhost", self.port, timeout=20)
+        connection = http.client.HTTPConnection("localhost", self.port, timeout=patience.SECONDS)
         connection.request("POST", "/control", json.dumps(changes), {"Content-Type": "application/json"})
         answer = connection.getresponse()
         text = answer.read()
@@ -139,7 +116,7 @@ class Companion:
 
     def launch(self):
         # The listening sockets may be shared, so that a server that is left over would answer in place of this one.
-        until(lambda: all(is_free(port) for port in (self.port, self.metrics_port)), "the ports are free")
+        until(lambda: all(ports.is_free(port) for port in (self.port, self.metrics_port)), "the ports are free")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [*self.around, self.binary, "serve", "--config", str(self.config)], cwd=self.folder, stdout=log,
@@ -158,9 +135,9 @@ class Companion:
 
     def kill(self):
         """The process, and what stands around it."""
-        if self.process and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        if self.process:
+            end_group(self.process)
+            self.process = None
 
     def scrape(self):
         status, text = get(self.metrics_port, "/metrics")
@@ -180,6 +157,7 @@ class Companion:
         trace, tls = secrets.token_hex(16), getattr(self, "tls", None)
         connection = http.client.HTTPSConnection("localhost", self.port, context=tls) if tls else \
             http.client.HTTPConnection("localhost", self.port)
+        connection.timeout = patience.SECONDS
         with contextlib.closing(connection):
             connection.request("GET", "/api/ios/me", headers={"traceparent": f"00-{trace}-{trace[:16]}-01"})
             connection.getresponse().read()
@@ -194,7 +172,7 @@ class Companion:
                 complete = log.read().decode().rpartition("\n")[0].splitlines()
             entries = [json.loads(line) for line in complete if line.startswith("{")]
             return [entry for entry in entries if entry["message"] == "request"]
-        until(lambda: len(read()) >= count, f"{count} lines about requests; there are {len(read())}")
+        until(lambda: len(read()) >= count, f"{count} lines about requests", seen=lambda: len(read()))
         lines = read()
         assert len(lines) == count, f"{len(lines)} lines about {count} requests"
         for line in lines:
@@ -205,7 +183,7 @@ class Companion:
 
     def check(self, *arguments):
         return subprocess.run([*self.around, self.binary, "check", "--config", str(self.config), *arguments],
-                              cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              cwd=self.folder, capture_output=True, text=True, timeout=2 * patience.SECONDS,
                               env=environment(**self.variables))
 
     def findings(self):

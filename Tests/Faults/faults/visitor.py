@@ -5,6 +5,8 @@ import json
 import re
 import urllib.parse
 
+import patience
+
 ADELE = "adele@contoso.example"
 MEGAN = "megan@contoso.example"
 # Parameters whose values are secrets of one sign-in.
@@ -65,8 +67,8 @@ class Visitor:
     def connection(self):
         """A new one, with TLS where the other side speaks it."""
         if tls := getattr(self.companion, "tls", None):
-            return http.client.HTTPSConnection("localhost", self.port, timeout=60, context=tls)
-        return http.client.HTTPConnection("localhost", self.port, timeout=60)
+            return http.client.HTTPSConnection("localhost", self.port, timeout=patience.SECONDS, context=tls)
+        return http.client.HTTPConnection("localhost", self.port, timeout=patience.SECONDS)
 
     def request(self, method, path, body=None, page=False):
         """One request to the companion: of a page's script, or the browser's own as it navigates."""
@@ -123,7 +125,7 @@ class Visitor:
                 self.secrets |= {value for name, value in urllib.parse.parse_qsl(query) if name in SECRET_PARAMETERS}
                 return location.removeprefix(self.origin)
             url = urllib.parse.urlsplit(location)
-            connection = http.client.HTTPConnection(url.netloc, timeout=20)
+            connection = http.client.HTTPConnection(url.netloc, timeout=patience.SECONDS)
             fields = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.provider_cookies.items())}
             if body is not None:
                 fields |= {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"{url.scheme}://{url.netloc}"}

@@ -3,6 +3,8 @@ import contextlib
 import http.client
 import urllib.parse
 
+import patience
+
 
 def own_changes(site):
     """Every companion has read the session a moment ago and trusts that; a browser sees what it changed all the same."""
@@ -47,7 +49,7 @@ def posted_answer(site):
     visitor = site.visitor()
     begun = visitor.begin()
     fields = urllib.parse.urlsplit(visitor.at_provider(begun.location)).query
-    with contextlib.closing(http.client.HTTPConnection("localhost", site.nodes[0].port, timeout=20)) as connection:
+    with contextlib.closing(http.client.HTTPConnection("localhost", site.nodes[0].port, timeout=patience.SECONDS)) as connection:
         connection.request("POST", "/auth/callback", fields, {"Content-Type": "application/x-www-form-urlencoded"})
         posted = connection.getresponse()
         posted.read()

@@ -10,14 +10,12 @@ import socket
 import subprocess
 import time
 
-from faults.processes import until
+import patience
 from machines.database import BINARIES, PASSWORD
+from patience import true_after, until
 
-# A companion trusts what it has read for a second.
+# A companion trusts what it has read for a second, and reports itself each second.
 STALENESS = 5
-
-# A companion that was killed counts as one that works for half a minute.
-REPORT_LIFETIME = 35
 
 
 def succeeded(done):
@@ -50,7 +48,7 @@ def newcomer(site, username):
 
 
 def until_signed_out(site, visitor):
-    until(lambda: all(site.at(node, visitor).account() is None for node in site.nodes), "signed out everywhere", STALENESS)
+    true_after(STALENESS, lambda: all(site.at(node, visitor).account() is None for node in site.nodes), "signed out everywhere")
 
 
 def ended(site, *arguments):
@@ -125,13 +123,17 @@ def keys_are_rotated(site):
     own = far.folder / "own.key"
     shutil.copy(site.key, own)
     restart(far, own)
+    began = time.monotonic()
     (old,) = key_uses(near)
+    usual = time.monotonic() - began
     first = site.visitor().signed_in()
     began = time.monotonic()
     printed = succeeded(near.run("keys", "rotate"))
+    took = time.monotonic() - began
     new = re.search(r"The new key is (\w+)\.", printed)[1]
     assert f"does not seal yet: copy {site.key} to {socket.gethostname()}." in printed, printed
-    assert time.monotonic() - began < 30
+    # It waits for the others for five seconds, and no longer.
+    assert took < 5 + 10 * usual + 1, f"{took:.1f} s, and keys list takes {usual:.2f} s"
     second = site.visitor().signed_in()
     uses = key_uses(near)
     assert uses[new] == ("waits", 0) and uses[old][0] == "seals" and uses[old][1] > 0, uses
@@ -140,7 +142,7 @@ def keys_are_rotated(site):
 
     outdated = own.read_bytes()
     shutil.copy(site.key, own)
-    until(lambda: key_uses(near)[old] == ("opens", 0) and key_uses(near)[new][0] == "seals", "all is sealed anew", 60)
+    until(lambda: key_uses(near)[old] == ("opens", 0) and key_uses(near)[new][0] == "seals", "all is sealed anew")
     third = site.visitor().signed_in()
     refused(near.run("keys", "retire"), "browsers may bring back sign-ins that an older key has sealed")
     os.utime(site.key, (time.time() - 1811,) * 2)
@@ -154,7 +156,7 @@ def keys_are_rotated(site):
     far.stop()
     own.write_bytes(outdated)
     far.launch()
-    assert far.process.wait(30) == 1
+    assert far.process.wait(patience.SECONDS) == 1
     assert new in far.log.read_text().splitlines()[-1], far.log.read_text()[-600:]
     restart(far, site.key)
     site.front.until_up()
@@ -165,16 +167,17 @@ def a_backup_is_restored(site):
     """The command that `backup` prints copies all that a companion needs."""
     people = site.people(3)
     folder = site.folder / "backup"
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     sentence = refused(site.nodes[0].run("backup", str(folder / "copy")), "is a PostgreSQL database")
     assert f"the key (file {site.key})" in sentence, sentence
     command = next(line.strip() for line in sentence.splitlines() if "pg_dump" in line)
     environment = os.environ | {"PGPASSWORD": PASSWORD, "PATH": f"{BINARIES}:{os.environ['PATH']}"}
-    subprocess.run(shlex.split(command), env=environment, check=True, timeout=120)
-    site.primary.ask("CREATE DATABASE restored")
+    subprocess.run(shlex.split(command), env=environment, check=True, timeout=2 * patience.SECONDS)
+    site.primary.make("restored")
     restored = site.address("restored")
     subprocess.run([BINARIES / "pg_restore", "--no-owner", "--exit-on-error", "-d", restored, folder / "copy"], env=environment,
-                   check=True, timeout=120)
+                   check=True, timeout=2 * patience.SECONDS)
     with site.one_on(restored) as node:
         assert all(site.at(node, person).get("/api/ios/me").status == 200 for person in people)
 
@@ -182,6 +185,8 @@ def a_backup_is_restored(site):
 def moved_to_a_file_and_back(site):
     """People stay signed in, and nothing moves while a companion works."""
     people = site.people(3)
+    for left in site.folder.glob("moved.sqlite*"):
+        left.unlink()
     file = str(site.folder / "moved.sqlite")
     runner = site.nodes[0]
     refused(runner.run("migrate", "--to", file), "stop all servers")
@@ -194,7 +199,7 @@ def moved_to_a_file_and_back(site):
         with site.one_on(file) as node:
             assert all(site.at(node, person).get("/api/ios/me").status == 200 for person in people)
             refused(runner.run("migrate", "--database", file, "--to", site.address("back")), "stop all servers")
-        site.primary.ask("CREATE DATABASE back")
+        site.primary.make("back")
         back = site.address("back")
         assert f"{count} sessions were copied" in succeeded(runner.run("migrate", "--database", file, "--to", back))
         assert "is already up to date" in succeeded(runner.run("migrate", "--database", back))
@@ -219,18 +224,19 @@ def findings(site):
 
 def checked(site):
     """`check` has a line for each thing, and names the companions that work with the database."""
-    until(lambda: companions_at_work(site) == 3, "those that were killed are forgotten", REPORT_LIFETIME)
+    until(lambda: companions_at_work(site) == 3, "those that were killed are forgotten")
     site.nodes[0].stop()
     try:
         assert companions_at_work(site) == 2, "the one that stopped is named"
     finally:
         site.nodes[0].start()
         site.front.until_up()
-    until(lambda: companions_at_work(site) == 3, "the one that started is named", 5)
+    true_after(STALENESS, lambda: companions_at_work(site) == 3, "the one that started is named")
     found = findings(site)
-    for subject in ("database", "database_connection", "database_schema", "database_writable", "database_clock",
-                    "database_latency", "database_servers"):
+    for subject in ("database", "database_connection", "database_schema", "database_writable", "database_clock", "database_servers"):
         assert found[subject]["severity"] == "good", found[subject]
+    # On which side of the boundary a busy machine is, PostgresCheckTests says.
+    assert found["database_latency"]["severity"] in ("good", "advice"), found["database_latency"]
     assert found["database_timeouts"]["severity"] == "advice"
     site.primary.ask("ALTER ROLE companion SET statement_timeout = '10s'")
     site.primary.ask("ALTER ROLE companion SET idle_in_transaction_session_timeout = '30s'")

@@ -10,6 +10,10 @@ import subprocess
 import threading
 import time
 
+import patience
+from groups import state
+from patience import until
+
 BINARIES = pathlib.Path("/usr/lib/postgresql/15/bin")
 USER = "companion"
 PASSWORD = "the-password-of-Tests-Machines"
@@ -59,7 +63,7 @@ class Database:
 
     def _run(self, program, *arguments):
         done = subprocess.run(_as_nobody([str(BINARIES / program), *map(str, arguments)]), cwd="/", capture_output=True, text=True,
-                              timeout=120)
+                              timeout=2 * patience.SECONDS)
         assert done.returncode == 0, f"{program}: {done.stderr[-600:]}"
 
     def _append(self, name, text):
@@ -70,11 +74,14 @@ class Database:
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(_as_nobody([str(BINARIES / "postgres"), "-D", str(self.data)]), cwd="/", stdout=log,
                                             stderr=log, start_new_session=True)
-        end = time.monotonic() + 60
-        while not self.answers():
+
+        def answers():
             assert self.process.poll() is None, f"PostgreSQL has ended: {(self.folder / 'log').read_text()[-800:]}"
-            assert time.monotonic() < end, "PostgreSQL does not answer"
-            time.sleep(0.05)
+            return self.answers()
+        until(answers, "PostgreSQL answers")
+
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
 
     def answers(self):
         done = subprocess.run([BINARIES / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False)
@@ -82,43 +89,69 @@ class Database:
 
     def stop(self):
         """As a service manager does: connections are ended, everything is written."""
-        if self.process and self.process.poll() is None:
+        if self.is_running():
             self.process.send_signal(signal.SIGINT)
-            self.process.wait(60)
+            self.process.wait(patience.SECONDS)
 
     def _signal(self, number):
-        """To the server and each of its processes, all at once."""
+        """To the server and each of its processes, which lead groups of their own; returns their numbers."""
+        # One that stands still begins no other.
+        self.process.send_signal(signal.SIGSTOP)
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        for process in [self.process.pid, *map(int, children)]:
+        processes = [self.process.pid, *map(int, children)]
+        for process in processes:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, number)
+        return processes
 
     def fall_silent(self):
         """As a machine that hangs, or has lost its power: nothing is answered, and nothing refused."""
         self._signal(signal.SIGSTOP)
 
     def wake(self):
-        self._signal(signal.SIGCONT)
+        """Goes on, if it stands still."""
+        if self.is_running():
+            self._signal(signal.SIGCONT)
 
     def kill(self):
         """As a crash of the server does: the kernel ends its connections."""
-        if self.process and self.process.poll() is None:
-            self._signal(signal.SIGKILL)
+        if self.is_running():
+            processes = self._signal(signal.SIGKILL)
             self.process.wait()
+            until(lambda: not any(map(state, processes)), f"all processes of PostgreSQL at {self.port} are gone")
 
     def ask(self, statement, database="postgres"):
         """The output of psql, without decoration."""
         done = subprocess.run(
             [BINARIES / "psql", "-AtX", "-v", "ON_ERROR_STOP=1", "-d",
-             f"host=127.0.0.1 port={self.port} user={USER} dbname={database} connect_timeout=5", "-c", statement],
-            capture_output=True, text=True, timeout=60, env=os.environ | {"PGPASSWORD": PASSWORD})
+             f"host=127.0.0.1 port={self.port} user={USER} dbname={database} connect_timeout={patience.SECONDS:.0f}", "-c", statement],
+            capture_output=True, text=True, timeout=2 * patience.SECONDS, env=os.environ | {"PGPASSWORD": PASSWORD})
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
+    def make(self, name):
+        """An empty database, whoever has used one of this name."""
+        self.ask(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        self.ask(f"CREATE DATABASE {name}")
+
+    def change(self, setting):
+        """A setting of the server, as `ALTER SYSTEM` has it."""
+        self.ask(f"ALTER SYSTEM {setting}")
+        self.ask("SELECT pg_reload_conf()")
+
+    def restore(self):
+        """Takes back each setting that was changed since its start, of the server and of its user."""
+        self.change("RESET ALL")
+        self.ask(f"ALTER ROLE {USER} RESET ALL")
+        until(lambda: self.ask("SHOW default_transaction_read_only") == "off", "PostgreSQL takes writes")
+
+    def is_primary(self):
+        return self.ask("SELECT pg_is_in_recovery()") == "f"
+
     def require_standby(self):
         """From now on a commit is answered when the standby has it."""
-        self.ask("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
-        self.ask("SELECT pg_reload_conf()")
+        self.change("SET synchronous_standby_names = 'standby'")
+        until(lambda: self.ask("SELECT sync_state FROM pg_stat_replication") == "sync", "the standby is synchronous")
 
     def promote(self):
         self.ask("SELECT pg_promote()")

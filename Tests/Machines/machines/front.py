@@ -4,7 +4,8 @@ import pathlib
 import socket
 import ssl
 import sys
-import time
+
+from patience import until
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "deploy" / "fronts"))
@@ -36,6 +37,9 @@ class Front:
     def __exit__(self, *_):
         self.program.__exit__()
 
+    def is_running(self):
+        return self.program.process is not None and self.program.process.poll() is None
+
     def ready(self):
         """The number of companions that HAProxy finds ready."""
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as admin:
@@ -47,8 +51,6 @@ class Front:
             rows = [line.split(",") for line in text.decode().splitlines() if line.startswith("companion,")]
             return len([row for row in rows if row[17] == "UP"])
 
-    def until_up(self, count=None, seconds=30):
-        end = time.monotonic() + seconds
-        while self.ready() != (len(self.nodes) if count is None else count):
-            assert time.monotonic() < end, f"in front of {self.ready()}"
-            time.sleep(0.05)
+    def until_up(self, count=None):
+        count = len(self.nodes) if count is None else count
+        until(lambda: self.ready() == count, f"HAProxy finds {count} ready", seen=self.ready)

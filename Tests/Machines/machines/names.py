@@ -1,4 +1,5 @@
 """A name server on loopback that knows one name, and can be silent."""
+import contextlib
 import os
 import socket
 import struct
@@ -15,7 +16,7 @@ class NameServer:
         self.name, self.address = name.encode(), socket.inet_aton(address)
         self.is_silent, self.unanswered = False, 0
         resolver = folder / "resolv.conf"
-        resolver.write_text(f"nameserver {ADDRESS}\noptions timeout:4 attempts:1\n")
+        resolver.write_text(f"nameserver {ADDRESS}\noptions timeout:10 attempts:1\n")
         shell = f'mount --bind {resolver} /etc/resolv.conf && exec "$0" "$@"'
         own = [] if os.geteuid() == 0 else ["--map-root-user"]
         self.around = ["unshare", *own, "--mount", "sh", "-c", shell]
@@ -27,6 +28,9 @@ class NameServer:
         return self
 
     def __exit__(self, *_):
+        # The thread that waits for a question would keep the port.
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
     def _serve(self):
@@ -34,6 +38,8 @@ class NameServer:
             try:
                 query, sender = self.socket.recvfrom(512)
             except OSError:
+                return
+            if not query:
                 return
             if self.is_silent:
                 self.unanswered += 1

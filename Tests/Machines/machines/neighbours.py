@@ -6,23 +6,25 @@ import json
 import pathlib
 import re
 import secrets
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import urllib.parse
 
-from faults.processes import get, until
+import patience
+from faults.processes import get
 from faults.visitor import Visitor
 from machines.front import FRONTS, Front
+from patience import until
+from tally import Skipped
 
 STRANGER = pathlib.Path(__file__).with_name("stranger.py")
 ADDRESS = "127.0.0.2"
 SILENT, BEGINS, IMAGES = 512, 25, 40
 # One of the others begins after the other, until the stranger has asked for more than limits of minutes have room for.
 OTHERS, PAUSE = 20, 0.35
-# The seconds of a sign-in of theirs, with the demo tenant's forms, on a machine where one alone takes a tenth of it or less.
-SECONDS = 2
 
 
 class Neighbour(Visitor):
@@ -43,29 +45,36 @@ class Stranger:
 
     def __enter__(self):
         self.process = subprocess.Popen([str(part) for part in self.command], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self.process.stdout.readline() == "ready\n", "the stranger has failed"
+        if self.process.stdout.readline() != "ready\n":
+            self.end()
+            raise AssertionError("the stranger has failed")
         self.began = time.monotonic()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         self.seconds = time.monotonic() - self.began
         try:
-            self.answers = json.loads(self.process.communicate(timeout=30)[0])
+            # Where something else has failed, that is the reason.
+            if kind is None:
+                self.answers = json.loads(self.process.communicate(timeout=2 * patience.SECONDS)[0])
         finally:
-            self.process.kill()
-            self.process.wait()
+            self.end()
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
 
     def count(self, kind):
         return sum(number for name, number in self.answers.items() if name.startswith(kind))
 
 
-def patience(way):
-    """The seconds that a sign-in may take beside strangers: a slow or busy machine needs more of them for one alone, too."""
+def most_seconds(way):
+    """Those that a sign-in may take beside strangers: ten times the time of one alone, on this machine in this minute, and one more."""
     def alone():
         began = time.monotonic()
         Visitor(way).signed_in()
         return time.monotonic() - began
-    return max(SECONDS, 10 * max(alone() for _ in range(3)))
+    return 10 * max(alone() for _ in range(3)) + 1
 
 
 def sign_in_beside_a_stranger(way):
@@ -91,24 +100,27 @@ def limited(node, limit):
 
 def stranger(site):
     """One companion, so that the stranger has all of it, with its own limits."""
-    site.primary.ask("CREATE DATABASE neighbours")
+    site.primary.make("neighbours")
+    untested = []
     with site.one_on(site.address("neighbours"), limits={}) as node:
         ways = {"without a front": lambda: contextlib.nullcontext(node)}
         ways |= {file: lambda file=file: Front(node.folder, file, *site.ports[10:12], [node], site.origin) for file in FRONTS}
         for name, make in ways.items():
             with make() as way:
                 until(lambda: Neighbour(way).get("/healthz").status == 200, f"{name}: it answers")
-                before, most = limited(node, "connections"), patience(way)
+                before, most = limited(node, "connections"), most_seconds(way)
                 with Stranger(way) as one:
                     failures, longest = sign_in_beside_a_stranger(way)
                 closed = limited(node, "connections") - before
             print(f"      {name}: the longest sign-in {longest:.2f} s in {one.seconds:.1f} s, {one.answers}")
             assert not failures, f"{name}: {len(failures)} of {OTHERS} failed, as: {failures[0]}"
             assert longest < most, f"{name}: {longest:.2f} s of {most:.2f} s"
-            for kind, rate in (("begin", BEGINS), ("image", IMAGES)):
-                assert one.count(kind) > 0.5 * rate * one.seconds, f"{name}: the stranger was too slow: {one.answers}"
             # A front's connections are those of all its clients.
             assert (closed >= OTHERS) == (name == "without a front"), f"{name}: {closed} connections were closed for others"
+            if any(one.count(kind) <= 0.5 * rate * one.seconds for kind, rate in (("begin", BEGINS), ("image", IMAGES))):
+                untested.append(name)
+    if untested:
+        raise Skipped(f"the stranger was too slow {', '.join(untested)}")
 
 
 class Networks:
@@ -134,7 +146,7 @@ class Networks:
             thread.join()
 
     def run(self, number):
-        connection = http.client.HTTPConnection("127.0.0.1", self.node.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.node.port, timeout=patience.SECONDS)
         try:
             while not self.is_over.is_set():
                 number = (number + self.CLIENTS) % self.COUNT
@@ -163,11 +175,15 @@ class Networks:
 
 def from_a_thousand_networks(site):
     """Who leaves is nobody's row, and who comes back in vain makes room: on both kinds of database."""
-    site.primary.ask("CREATE DATABASE networks")
+    site.primary.make("networks")
     file = site.folder / "networks.sqlite"
+    for left in file.parent.glob(file.name + "*"):
+        left.unlink()
 
     def bytes_of_file():
-        return sum(path.stat().st_size for path in file.parent.glob(file.name + "*") if not path.name.endswith("-wal"))
+        # As a reader has it, whenever the log of writes is moved into it.
+        with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=patience.SECONDS)) as database:
+            return database.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()[0]
 
     def bytes_of_tables():
         # Dead rows go first: the server's own vacuum, which comes once a minute, makes room of it.
@@ -177,13 +193,14 @@ def from_a_thousand_networks(site):
 
     for name, address, size in (("SQLite", str(file), bytes_of_file), ("PostgreSQL", site.address("networks"), bytes_of_tables)):
         with site.one_on(address, limits={}) as node:
-            longest = patience(node)
+            longest = most_seconds(node)
             for what, comes_back, most in (("begins", False, 0), ("callbacks", True, 4 << 20)):
                 before = size()
                 with Networks(node, comes_back) as networks:
                     began = time.monotonic()
                     took = newcomers = 0
-                    while time.monotonic() - began < site.flood:
+                    # A few would not outweigh the pages that are begun for them.
+                    while time.monotonic() - began < site.flood or newcomers < 10:
                         started = time.monotonic()
                         newcomer = Visitor(node).signed_in()
                         assert newcomer.account(), "nobody is signed in"
@@ -192,7 +209,7 @@ def from_a_thousand_networks(site):
                         time.sleep(0.2)
                 assert not networks.failures, networks.failures[0]
                 grown = size() - before
-                print(f"      {name}: {networks.answers} {what} in {site.flood} s, {grown} bytes more with {newcomers} newcomers, who signed in within {took:.2f} s")
+                print(f"      {name}: {networks.answers} {what} in {time.monotonic() - began:.0f} s, {grown} bytes more with {newcomers} newcomers, who signed in within {took:.2f} s")
                 # The newcomers stay, with about 10 KB each.
                 assert grown <= most + newcomers * (16 << 10), f"{name}: {grown} bytes more after {networks.answers} {what}, {newcomers} newcomers"
                 assert took < longest, f"{name}: {took:.2f} s of {longest:.2f} s"

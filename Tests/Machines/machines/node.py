@@ -10,8 +10,11 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "Tests" / "Faults"))
+import patience
+from groups import end_group
+from patience import until
 from machines.database import PASSWORD
-from faults.processes import CLIENT_ID, SECRET, environment, get, until
+from faults.processes import CLIENT_ID, SECRET, environment, get
 
 # Most tests are quicker than people are.
 UNLIMITED = {"exempt": ["127.0.0.1"], "forced_refreshes_per_minute": 0}
@@ -37,6 +40,7 @@ class Node:
             "trusted_proxies": ["127.0.0.1"],
             "apps": {"ios": {"client_id": CLIENT_ID, "page": "ios", "authority": f"{base}/common", "api": f"{base}/v1.0/me"}},
         }
+        self.key = None
         self.seal_with(key)
         # The database's password and the client's secret stand in no file that others read.
         self.variables = {"COMPANION_DATABASE": database, "COMPANION_DATABASE_PASSWORD": PASSWORD, "COMPANION_APPS_IOS_CLIENT_SECRET": SECRET}
@@ -44,6 +48,7 @@ class Node:
 
     def seal_with(self, key):
         """From the next start on, with this key file."""
+        self.key = key
         self.config.write_text(json.dumps(self.settings | {"encryption_key_file": str(key)}))
 
     def launch(self):
@@ -64,15 +69,16 @@ class Node:
     def is_running(self):
         return self.process is not None and self.process.poll() is None
 
-    def is_ready(self):
+    def is_ready(self, seconds=patience.SECONDS):
         with contextlib.suppress(OSError):
-            return get(self.port, "/readyz", timeout=2)[0] == 200
+            return get(self.port, "/readyz", timeout=seconds)[0] == 200
 
     def stop(self):
         """As a service manager does; returns how long it took."""
         began = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(60)
+        status = self.process.wait(patience.SECONDS)
+        self.process = None
         assert status == 0, f"{self.name} ended with status {status}"
         return time.monotonic() - began
 
@@ -82,12 +88,22 @@ class Node:
         time.sleep(seconds)
         os.killpg(self.process.pid, signal.SIGCONT)
 
+    def wake(self):
+        """Goes on, if it stands still."""
+        os.killpg(self.process.pid, signal.SIGCONT)
+
     def kill(self):
-        if self.process and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        if self.process:
+            end_group(self.process)
+            self.process = None
+
+    def connections(self):
+        """The number of connections to it that the other side has not closed, also those of a process that is gone."""
+        rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        # 1 is ESTABLISHED, 8 is CLOSE_WAIT.
+        return len([row for row in rows if int(row[2].partition(":")[2], 16) == self.port and int(row[3], 16) in (1, 8)])
 
     def run(self, *arguments):
         """A subcommand on the same configuration."""
         return subprocess.run([self.binary, *arguments, "--config", str(self.config)], cwd=self.folder, capture_output=True,
-                              text=True, timeout=120, env=environment(**self.variables))
+                              text=True, timeout=2 * patience.SECONDS, env=environment(**self.variables))

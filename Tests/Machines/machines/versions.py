@@ -14,7 +14,7 @@ def beside_each_other(site, previous):
     site.provider.control(refresh_token_single_use=True)
     try:
         for number, (earlier, later) in enumerate(((old, {}), ({}, old))):
-            site.primary.ask(f"CREATE DATABASE mixed{number}")
+            site.primary.make(f"mixed{number}")
             address = site.address(f"mixed{number}")
             with site.one_on(address, **earlier) as first:
                 resident = Visitor(first).signed_in(username=ADELE)
