@@ -65,10 +65,10 @@ struct ControlTests {
         }
     }
 
-    @Test(arguments: [["token_delay_ms": 600_000], ["hold": "token"]] as [[String: JSONValue]])
-    func `a request whose client breaks off before its answer redeems nothing`(_ late: [String: JSONValue])
-        async throws
-    {
+    @Test(arguments: [["token_delay_ms": 600_000], ["hold": "token"]] as [[String: JSONValue]], [true, false])
+    func `a request whose client breaks off before its answer redeems nothing`(
+        _ late: [String: JSONValue], isReset: Bool
+    ) async throws {
         try await run { (tenant, browser, refresh, _) async throws in
             _ = try await browser.control(.object(late.merging(["refresh_token_single_use": true]) { $1 }))
             let port = try #require(URLComponents(string: tenant.tenant.baseURL)?.port)
@@ -81,8 +81,8 @@ struct ControlTests {
             try await Self.send(
                 "POST /common/oauth2/v2.0/token HTTP/1.1\r\nHost: localhost:\(port)\r\n"
                     + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
-                toPort: port,
-                untilReset: {
+                toPort: port, isReset: isReset,
+                until: {
                     let now = try? await browser.get("/control").json
                     return isHeld
                         ? now?["held"]?["token"] == 1
@@ -99,8 +99,10 @@ struct ControlTests {
         }
     }
 
-    /// Sends bytes over a connection of their own, and resets it as soon as `condition` holds.
-    private static func send(_ text: String, toPort port: Int, untilReset condition: () async -> Bool) async throws {
+    /// Sends bytes over a connection of their own, and closes or resets it as soon as `condition` holds.
+    private static func send(
+        _ text: String, toPort port: Int, isReset: Bool, until condition: () async -> Bool
+    ) async throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
@@ -115,6 +117,7 @@ struct ControlTests {
         try #require(connected == 0)
         try #require(write(descriptor, text, text.utf8.count) == text.utf8.count)
         #expect(await eventually(condition))
+        guard isReset else { return }
         var reset = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
     }

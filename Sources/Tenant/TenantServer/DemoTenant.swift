@@ -40,6 +40,8 @@ public final class DemoTenant: Sendable {
             maxConnections: configuration.connectionsOfOneAddress, isExempt: { isBehindProxy && $0.isLoopback })
         // Delays of up to ten minutes can be requested at `/control`.
         server.deadlines.handler = .seconds(660)
+        // For a client that is gone meanwhile, nothing is redeemed.
+        server.cancelsAtHalfClose = true
         self.server = HTTPServer(
             configuration: server, workers: workers,
             responder: try DemoResponder(

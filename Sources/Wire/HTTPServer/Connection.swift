@@ -41,7 +41,8 @@ import TLS
 /// - A handler runs only in `handling`. Whatever else ends that phase cancels the handler's task, and `ending` or
 ///   `closed` follows, so that an answer which comes too late finds no phase that wants it.
 /// - A client that has ended its half still gets its answers; one that has reset the connection has its handler
-///   cancelled. TCP does not distinguish a client that is gone from one that only ended its half until we write to it.
+///   cancelled. TCP does not distinguish a client that is gone from one that only ended its half until we write to it;
+///   the configuration says for which the handler's task takes it.
 /// - The connection holds bytes of its own only while a request or an answer is incomplete: it reads into the lane's
 ///   buffer, parses there, and puts answers together in the lane's output.
 ///
@@ -171,6 +172,11 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         switch input {
         case .none, .some: input = readiness.contains(.peerClosed) ? .last : readiness.contains(.read) ? .some : input
         case .last, .ended: break
+        }
+        if readiness.contains(.peerClosed), lane.shared.configuration.cancelsAtHalfClose,
+            case .handling(_, let task) = phase
+        {
+            task?.cancel()
         }
         if readiness.contains(.write) { sendRest() }
         advance()

@@ -28,6 +28,9 @@ public struct ServerConfiguration: Sendable {
     public var addressLimit: AddressLimit?
     /// Called on the worker after each response was handed to the kernel: the access log. Must not block.
     public var onRequestEnd: (@Sendable (RequestSummary) -> Void)?
+    /// Whether a client that ends its half of the connection while a handler works is taken for one that is gone, so that the
+    /// handler's task is cancelled. TCP does not tell one from the other; by default it waits for its answer.
+    public var cancelsAtHalfClose = false
 
     /// - Parameters:
     ///   - host: Name or numeric address.
