@@ -12,6 +12,9 @@ import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
+# With TEST_WITHOUT=time, checks that need time are left out, and named: Tests/Counting/steps.py runs them afterwards, alone.
+TIME = "time"
+
 
 class Skipped(Exception):
     """Raised by a test that cannot run here; says why. It is counted as skipped, never as passed."""
@@ -60,7 +63,8 @@ class Suite(Tally):
 
     def run(self, checks, environment, each=lambda check, context: check(context)):
         """Calls each check that was asked for with what `environment(folder)` is for them; every repetition has a new one."""
-        chosen = self.chosen(checks)
+        chosen, left_out = self.chosen(checks)
+        print(*(f"{TIME}  {check.sentence}\n" for check in left_out), sep="", end="")
         if self.options.list:
             print(*(check.sentence for check in chosen), sep="\n", end="\n" if chosen else "")
             self.skipped += len(chosen)
@@ -78,12 +82,15 @@ class Suite(Tally):
                 self.fail(chosen[0], ", and what follows: nothing to run on", error)
 
     def chosen(self, checks):
-        """A text that is a sentence means this check alone, though it may be a part of others."""
+        """The checks that were asked for, with what they need, and those left out of them. A text that is a sentence means this check
+        alone, though it may be a part of others."""
         sentences = {check.sentence for check in checks}
         meant = [check for check in checks if not self.options.only or any(
             text == check.sentence if text in sentences else text in f"{function(check).__name__} {check.sentence}" for text in self.options.only)]
-        needed = {need for check in meant for need in getattr(function(check), "needs", ())}
-        return [check for check in checks if check in meant or function(check) in needed]
+        left_out = [check for check in meant if needs_time(check)] if os.environ.get("TEST_WITHOUT") == TIME else []
+        needed = {need for check in meant if check not in left_out for need in getattr(function(check), "needs", ())}
+        chosen = [check for check in checks if check in meant and check not in left_out or function(check) in needed]
+        return chosen, [check for check in left_out if check not in chosen]
 
     def check(self, check, context, each):
         began = time.monotonic()
@@ -112,6 +119,10 @@ class Suite(Tally):
 def function(check):
     """Of a check with arguments, the function: it has the name."""
     return function(check.func) if hasattr(check, "func") else check
+
+
+def needs_time(check):
+    return getattr(function(check), "needs_time", False) or getattr(check, "needs_time", False)
 
 
 def took(check, began):

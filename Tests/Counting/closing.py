@@ -35,6 +35,8 @@ def lines(run):
         named = [f"and of {step}: {'; '.join(names)}" for step, names in others.items()]
         yield from (line[:4000] for line in [*named[:4], *(["; ".join(named[4:])] if named[4:] else [])])
     yield "== seconds: " + ", ".join(f"{seconds} {name}" for name, seconds in sorted(run.times.items(), key=lambda row: -row[1]))
+    if left_out := {name: len(outcome.timed) for name, outcome in run.outcomes.items() if outcome.timed and f"{name}-time" not in run.outcomes}:
+        yield f"== left out, because they need time: {', '.join(f'{number} of {name}' for name, number in left_out.items())}; deploy/test all has them"
     yield f"== {run.seconds} s in all, the logs are in {relative(str(run.logs))}"
     if failed or unsteady:
         yield run.place

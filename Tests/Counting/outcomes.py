@@ -12,7 +12,8 @@ LAWS_OF_PAGES = re.compile(r"holds what looks like a secret|scripts can read a c
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 FAILS = re.compile(r"^(?:FAIL|FAILED) +(.*?)(?: \([\d.]+ s\))?$")
 DENO_FAILS = re.compile(r"^(.+?) \.\.\. FAILED \(")
-OTHERS = re.compile(r"^(ok|skip|warn|again: |The end of|\d+ passed, )")
+LEFT_OUT = re.compile(r"^time  (.*)$", re.MULTILINE)
+OTHERS = re.compile(r"^(ok|skip|time|warn|again: |The end of|\d+ passed, )")
 SLOWEST = 30
 PLACE = re.compile(r"([\w./-]+\.(?:py|js|swift|sh))(?:\", line |:)(\d+)")
 
@@ -37,6 +38,8 @@ class Outcome:
     failures: list = dataclasses.field(default_factory=list)
     # Seconds and name of those that took longest.
     slowest: list = dataclasses.field(default_factory=list)
+    # The keys of those left out because they need time.
+    timed: list = dataclasses.field(default_factory=list)
 
     @property
     def line(self):
@@ -97,7 +100,7 @@ def records(events):
 
 def swift_outcome(step, events, status):
     """A test fails by an issue that was not expected, or by being under way when the process ended."""
-    tests, issues, under_way, ended, skipped = {}, collections.OrderedDict(), {}, set(), set()
+    tests, issues, under_way, ended, skipped, timed = {}, collections.OrderedDict(), {}, set(), set(), set()
     is_whole = False
     for record in records(events):
         kind, payload = record["kind"], record["payload"]
@@ -111,7 +114,7 @@ def swift_outcome(step, events, status):
             under_way.pop(test_id, None)
             ended.add(test_id)
         elif kind in ("testSkipped", "testCancelled"):
-            skipped.add(test_id)
+            (timed if any("needs time" in message["text"] for message in payload.get("messages", [])) else skipped).add(test_id)
         elif kind == "runEnded":
             is_whole = True
         elif kind == "issueRecorded" and is_failure(payload.get("issue", {})):
@@ -120,13 +123,13 @@ def swift_outcome(step, events, status):
     failures = [swift_failure(step, test_id, tests.get(test_id), found[0]) for test_id, found in issues.items()]
     if not is_whole:
         cut = [test_id for test_id in under_way if test_id in functions and test_id not in issues]
-        left = len(functions - ended - skipped - set(cut) - set(issues))
+        left = len(functions - ended - skipped - timed - set(cut) - set(issues))
         why = f"the process ended with status {status}{f' ({name_of(status)})' if status > 128 else ''} while it ran; {left} tests did not run"
         # A limit, and a stop, end whatever is under way.
         failures += [Failure(step.name, name_of_test(tests[test_id]), place(tests[test_id]), why, test_id, is_law=status not in (124, 143))
                      for test_id in cut]
-    passed = len((ended & functions) - skipped - set(issues))
-    return Outcome(passed, len(skipped & functions), failures)
+    passed = len((ended & functions) - skipped - timed - set(issues))
+    return Outcome(passed, len(skipped & functions), failures, timed=sorted(timed & functions))
 
 
 def is_failure(issue):
@@ -198,7 +201,7 @@ def suite_outcome(step, text, status):
     if more > 0:
         failures.append(Failure(step.name, f"{more} more of {step.name}, which its output names", key=f"{more} more"))
         failures += [Failure(step.name, f"another one of {step.name}", key=f"another {number}") for number in range(1, more)]
-    return Outcome(passed, skipped, failures)
+    return Outcome(passed, skipped, failures, timed=LEFT_OUT.findall(text))
 
 
 def suite_failures(step, lines):

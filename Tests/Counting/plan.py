@@ -22,6 +22,9 @@ STORES = r"^(StoreConformance|SQLiteStoreTests|PostgresStoreTests|SessionStoreTe
 APPLICATION = r"^CompanionTests\."
 # Under a sanitizer, TLS and PgBouncer say nothing about our memory and threads, and a tenth of the random schedules will do.
 SANITIZERS = ("address", "thread")
+# What is marked as needing time (`needsTime` in Tests/TestSupport, `needs="time"` in Tests/tally.py) is left out of its step. Where more runs
+# than what decides, it runs afterwards, with nobody beside it.
+WITHOUT_TIME = {"TEST_WITHOUT": "time"}
 SANITIZED = {"STORE_BACKENDS": "sqlite,memory,postgres", "LIFECYCLE_SCHEDULES": "12"}
 
 
@@ -68,7 +71,7 @@ def builds(asked):
 def steps(asked, is_deciding, arguments=()):
     """The steps that were asked for; those that take longest come first. With arguments, the one step, whole: they choose in it."""
     found = [step for step in every_step(asked, is_deciding) if step.name.split("-")[0] in asked]
-    return [dataclasses.replace(found[0], name=asked[0], command=choosing(found[0], arguments))] if arguments else found
+    return [dataclasses.replace(with_time(found[0]), name=asked[0], command=choosing(found[0], arguments))] if arguments else found
 
 
 def every_step(asked, is_deciding):
@@ -78,8 +81,8 @@ def every_step(asked, is_deciding):
         return Step(name, (program, COMPANION, *arguments), build=companion, **options)
 
     for part in ("1/2", "2/2"):
-        yield suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, again="sentences")
-    yield from unit("unit", ".build", "tests", {})
+        yield suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, again="sentences", environment=WITHOUT_TIME)
+    yield from unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "40"} if is_deciding else {})
     yield from unit("address", ".build-address", "address", SANITIZED)
     yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
     yield swift("thread-rest", ".build-thread", "thread", SANITIZED, "--no-parallel", "--skip", STORES)
@@ -111,13 +114,22 @@ def unit(name, folder, build, environment):
 
 def swift(name, folder, build, environment, *arguments):
     # Foundation's Process and XCTest leak objects of their own (Swift 6.3), which is not our news.
-    environment = environment | {"ASAN_OPTIONS": "detect_leaks=0"}
+    environment = environment | WITHOUT_TIME | {"ASAN_OPTIONS": "detect_leaks=0"}
     # Published vectors for CryptographyTests, which skip what is not there.
     for vectors in sorted(ROOT.glob(".build-vectors/lib/python3*/site-packages/cryptography_vectors")):
         environment |= {"CRYPTOGRAPHY_VECTORS": str(vectors)}
     program = (str(ROOT / folder / "debug/companionPackageTests.xctest"), "--testing-library", "swift-testing")
     return Step(name, (*program, *arguments), kind="swift", build=build, seconds=3600 if build in SANITIZERS else 2400, again="tests",
                 environment=environment)
+
+
+def with_time(step):
+    return dataclasses.replace(step, environment={name: value for name, value in step.environment.items() if name not in WITHOUT_TIME})
+
+
+def timed(step, keys):
+    """The step of those that a step has left out because they need time."""
+    return dataclasses.replace(with_time(step), name=f"{step.name}-time", command=alone(step, keys), is_alone=True)
 
 
 def choosing(step, words):

@@ -93,8 +93,8 @@ class Run:
                 f"build {build.name}", self.ending or f"it does not build (status {status})", expected=" — ".join(errors[:3]))])
         return status == 0
 
-    def all(self, steps):
-        """Runs steps in lanes, those that need the machine after them, and at last what failed."""
+    def all(self, steps, is_with_time=False):
+        """Runs steps in lanes, those that need the machine after them, then what needs time, if that is wanted, and at last what failed."""
         self.named = {step.name: step for step in steps}
         # In their order, whichever ends first.
         self.outcomes |= {step.name: outcomes.Outcome() for step in steps}
@@ -104,6 +104,12 @@ class Run:
         for step in steps:
             if step.is_alone:
                 self.step(step)
+        if is_with_time:
+            timed = [plan.timed(step, keys) for step in steps if (keys := self.outcomes[step.name].timed)]
+            self.named |= {step.name: step for step in timed}
+            for step in timed:
+                self.step(step)
+            steps = [*steps, *timed]
         for step in steps:
             self.repeat(step)
         self.list_slowest()
@@ -264,7 +270,7 @@ def main():
         signal.signal(signal.SIGTERM, lambda *_: run.end("it was stopped"))
         signal.signal(signal.SIGINT, lambda *_: run.end("it was stopped"))
     built = {build.name for build in plan.builds(asked) if run.build(build)}
-    run.all([step for step in plan.steps(asked, is_deciding, arguments) if step.build is None or step.build in built])
+    run.all([step for step in plan.steps(asked, is_deciding, arguments) if step.build is None or step.build in built], not is_deciding)
     sys.exit(run.close())
 
 
