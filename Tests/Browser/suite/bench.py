@@ -173,7 +173,7 @@ def forbidden(browser):
         browser.wait("no role", lambda: "an administrator has granted none" in shown.text and "403" in shown.text)
 
 
-@test("forty registrations are checked with progress, found by filters, checked again one by one, and changes are named")
+@test("forty registrations are checked with progress, found by filters, checked again one by one, and changes are named", needs="time")
 def forty(browser):
     with browser.visiting(Registrations(browser.server, 40)):
         open_portal(browser)

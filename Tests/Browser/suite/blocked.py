@@ -41,7 +41,7 @@ def expect_said(browser, path, texts):
     browser.expect_clean()
 
 
-@test("each page says what cannot work, in each language, and none of its scripts fails")
+@test("each page says what cannot work, in each language, and none of its scripts fails", needs="time")
 def each_page(browser):
     with blocking(browser) as blocked:
         for path in PAGES:

@@ -136,7 +136,7 @@ def stranger(browser):
 FAILURES = [("authorize", number) for number in (50058, 16000, 65004, 90094, 50105, 53003)] + [("token", number) for number in (7000215, 7000222, 54005, 70008)]
 
 
-@test("one's own attempt opens as a case, whose link says nothing about who and where, and another browser shows the same")
+@test("one's own attempt opens as a case, whose link says nothing about who and where, and another browser shows the same", needs="time")
 def own(browser):
     links = []
     for place, number in FAILURES:

@@ -131,7 +131,7 @@ def expect_views(browser, *names):
         browser.wait(f"{name} is shown: {name in names}", lambda: shown(browser, name) == (name in names))
 
 
-@test("on a tablet the story and the code take turns beside the screen, at one press, by keyboard too, and stay so over a trip")
+@test("on a tablet the story and the code take turns beside the screen, at one press, by keyboard too, and stay so over a trip", needs="time")
 def tablet(browser):
     for width, height in ((1024, 768), (820, 1180)):
         browser.size(width, height)
@@ -158,7 +158,7 @@ def tablet(browser):
     lit(browser, "URLSession.shared.dataTask")
 
 
-@test("on a phone the story and the code rise over the log and leave the buttons to be pressed; Escape and the same press bring them down")
+@test("on a phone the story and the code rise over the log and leave the buttons to be pressed; Escape and the same press bring them down", needs="time")
 def phone(browser):
     for width, height in ((390, 844), (320, 640)):
         browser.size(width, height)
@@ -209,7 +209,7 @@ def lit_in_flow(browser, part):
     browser.wait(f"of the flow, and in sight: {part}", lambda: browser.driver.execute_script(IN_SIGHT, ".run.passed", part))
 
 
-@test("who presses again sees the lines of acquireTokenSilent without looking for them, with the number of their step, and why nothing was sent")
+@test("who presses again sees the lines of acquireTokenSilent without looking for them, with the number of their step, and why nothing was sent", needs="time")
 def again(browser):
     browser.sign_in()
     browser.wait("the first steps", lambda: browser.all("#timeline .step.now[data-step=api]"))
@@ -237,7 +237,7 @@ def again(browser):
     lit(browser, "MSALSilentTokenParameters(scopes: kScopes, account: account)")
 
 
-@test("each button lights its lines in the code when it is pressed")
+@test("each button lights its lines in the code when it is pressed", needs="time")
 def buttons(browser):
     browser.open("/ios")
     browser.one("#code .run")
@@ -261,7 +261,7 @@ document.addEventListener("companion-step", ({ detail }) => setTimeout(() =>
 """
 
 
-@test("the steps arrive one after the other after the trip, each with its lines lit and its request shown")
+@test("the steps arrive one after the other after the trip, each with its lines lit and its request shown", needs="time")
 def arriving(browser):
     script = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=RECORD)
     try:
@@ -283,7 +283,7 @@ def place_of(browser):
     return browser.driver.execute_script("return document.querySelector('#timeline .way .place').firstChild.textContent")
 
 
-@test("the arrow keys and two buttons go through the steps, of one flow into the next, each open with its lines lit; they stop at the ends")
+@test("the arrow keys and two buttons go through the steps, of one flow into the next, each open with its lines lit; they stop at the ends", needs="time")
 def scrubber(browser):
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")
@@ -320,7 +320,7 @@ def scrubber(browser):
     assert place() == "Step 3 of 4"
 
 
-@test("a step comes as soon as it has happened, and not only when the flow has ended")
+@test("a step comes as soon as it has happened, and not only when the flow has ended", needs="time")
 def as_it_happens(browser):
     browser.sign_in()
     browser.wait("the sign-in's steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 4)
@@ -332,7 +332,7 @@ def as_it_happens(browser):
     browser.wait("the API's step", lambda: "API called" in browser.one("#timeline .flow").text)
 
 
-@test("hovering a step lights its lines, the keyboard does too; pressing it shows its request, in which nothing is secret")
+@test("hovering a step lights its lines, the keyboard does too; pressing it shows its request, in which nothing is secret", needs="time")
 def requests(browser):
     browser.sign_in()
     browser.wait("the steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 4)

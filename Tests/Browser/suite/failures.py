@@ -95,7 +95,7 @@ def graph_down(browser):
     browser.wait("a result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
-@test("the page says how long a throttled Graph wants to be left alone, nobody asks it before, and then it answers")
+@test("the page says how long a throttled Graph wants to be left alone, nobody asks it before, and then it answers", needs="time")
 def throttled(browser):
     browser.sign_in()
     body = {"error": {"code": "TooManyRequests", "message": "Too many requests"}}
@@ -144,7 +144,7 @@ def provider_down_at_sign_in(browser):
     browser.expect_username("Signed out")
 
 
-@test("a refusal, a pause and a failure of Graph are each explained: what it means, who can fix it, how")
+@test("a refusal, a pause and a failure of Graph are each explained: what it means, who can fix it, how", needs="time")
 def graph_explained(browser):
     browser.sign_in()
     rows = {
@@ -193,7 +193,7 @@ def calm_cancel(browser):
     assert "error=…" in sent and "code=" not in sent, sent
 
 
-@test("where nobody answers at the provider's address, every page says so and stays, at sign-in and at sign-out")
+@test("where nobody answers at the provider's address, every page says so and stays, at sign-in and at sign-out", needs="time")
 def no_answer(browser):
     starts = {"/ios": "#call-graph", "/macos": "#call-graph", "/external": "#acquire-interactively", "/b2c": "#authorize", "/portal": "#sign-in"}
     browser.server.control(provider_down="all")
@@ -215,7 +215,7 @@ def no_answer(browser):
     browser.expect_page("/portal")
 
 
-@test("the provider is down before anyone has signed in: the box says why, with MSAL's code and the correlation ID, from the address alone")
+@test("the provider is down before anyone has signed in: the box says why, with MSAL's code and the correlation ID, from the address alone", needs="time")
 def down_before_sign_in(browser):
     starts = {"/ios": "#call-graph", "/macos": "#call-graph", "/external": "#acquire-interactively", "/b2c": "#authorize"}
     browser.server.control(provider_down="all")
@@ -305,7 +305,7 @@ def offline(browser):
     browser.expect_log("Received device info. Device is in the private mode.")
 
 
-@test("every error number of the platform is explained, with who can fix it and what support asks for")
+@test("every error number of the platform is explained, with who can fix it and what support asks for", needs="time")
 def numbers(browser):
     who = {"user": "How to fix it:", "administrator": "Ask an administrator:", "operator": "Ask the operator:"}
     table = {
@@ -369,7 +369,7 @@ def many_trips_cancelled(browser):
     browser.expect_log("Access token is ")
 
 
-@test("a page that goes to the provider again and again by itself is stopped with a page that says why")
+@test("a page that goes to the provider again and again by itself is stopped with a page that says why", needs="time")
 def too_many_trips(browser):
     browser.open("/external")
     browser.press("Acquire Token Interactively")
@@ -387,7 +387,7 @@ def too_many_trips(browser):
     assert browser.server.counts()["authorize"] == before + 4, "one by the press, three by the page itself"
 
 
-@test("the end of a loop is explained on the application's own page, with a countdown and what to do")
+@test("the end of a loop is explained on the application's own page, with a countdown and what to do", needs="time")
 def loop_notice(browser):
     browser.open("/external")
     browser.press("Acquire Token Interactively")
@@ -416,7 +416,7 @@ def stray_callback(browser):
     browser.expect_page("/")
 
 
-@test("after too many sign-ins from one network the page counts down, and lets the person go on where they were")
+@test("after too many sign-ins from one network the page counts down, and lets the person go on where they were", needs="time")
 def too_many_sign_ins(browser):
     limited = browser.server.sibling("limited", COMPANION_LIMITS_SIGN_INS_PER_MINUTE="6", COMPANION_LIMITS_SIGN_IN_BURST="1")
     with browser.visiting(limited):

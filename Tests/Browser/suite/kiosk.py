@@ -180,7 +180,7 @@ def two_people(browser):
             expect_start(browser)
 
 
-@test("a countdown asks who does not touch it, a touch goes on, and nobody's touch signs out")
+@test("a countdown asks who does not touch it, a touch goes on, and nobody's touch signs out", needs="time")
 def countdown(browser):
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="9"):
         walk_up(browser)
@@ -195,7 +195,7 @@ def countdown(browser):
         expect_nothing_of(browser, "Adele", ADELE)
 
 
-@test("nobody's card is filled in as a sample, again and again, and stands still and whole where motion is to be reduced")
+@test("nobody's card is filled in as a sample, again and again, and stands still and whole where motion is to be reduced", needs="time")
 def sample(browser):
     with kiosk(browser):
         shown = "return getComputedStyle(document.querySelector('.sample .name span')).opacity"
@@ -207,7 +207,7 @@ def sample(browser):
         browser.colours("light")
 
 
-@test("six languages are large buttons, and one press changes everything, the provider's pages too")
+@test("six languages are large buttons, and one press changes everything, the provider's pages too", needs="time")
 def languages(browser):
     with kiosk(browser):
         browser.size(1080, 1920)
@@ -222,7 +222,7 @@ def languages(browser):
         browser.size(1280, 800)
 
 
-@test("the card has a second side with the photo and the organization, and only the side that shows can be read")
+@test("the card has a second side with the photo and the organization, and only the side that shows can be read", needs="time")
 def second_side(browser):
     with kiosk(browser):
         walk_up(browser)
@@ -241,7 +241,7 @@ def second_side(browser):
         assert browser.driver.execute_script(inert) == [False, True], "the next person begins with the front"
 
 
-@test("the time that is left can always be seen, runs down, and a touch starts it again")
+@test("the time that is left can always be seen, runs down, and a touch starts it again", needs="time")
 def time_left(browser):
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="60", COMPANION_KIOSK_IDLE_SECONDS="90"):
         walk_up(browser)
@@ -256,7 +256,7 @@ LOGO = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAFCAIAAADzBuo/AAAAEUlEQVR42mPokXXAgxgGUBoA1xEtg4cpQo0AAAAASUVORK5CYII=")
 
 
-@test("the organiser's picture, colour and words are the kiosk's, and it stays readable, light and dark")
+@test("the organiser's picture, colour and words are the kiosk's, and it stays readable, light and dark", needs="time")
 def look(browser):
     logo = browser.server.folder / "logo.png"
     logo.write_bytes(LOGO)
@@ -298,7 +298,7 @@ def staff_code(browser):
         browser.wait("the log", lambda: code.replace("-", "").lower() in browser.server.log.read_text())
 
 
-@test("left alone with a page that does nothing, the server signs out by itself")
+@test("left alone with a page that does nothing, the server signs out by itself", needs="time")
 def server_expiry(browser):
     idle = 3
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS=str(idle)):
@@ -362,7 +362,7 @@ def cancelled(browser):
         browser.expect_accessible("kiosk cancelled")
 
 
-@test("a server that is gone says so, and the kiosk is back when it is")
+@test("a server that is gone says so, and the kiosk is back when it is", needs="time")
 def server_down(browser):
     with kiosk(browser):
         browser.allow("/api/kiosk/account", "/api/apps", "/api/device", "/auth/kiosk/sign-out")
@@ -385,7 +385,7 @@ def tokens(browser):
         assert answers[0]["token"] is None and answers[1] == 403, answers
 
 
-@test("a second tab says that the kiosk is open elsewhere, and can take it over")
+@test("a second tab says that the kiosk is open elsewhere, and can take it over", needs="time")
 def second_tab(browser):
     with kiosk(browser):
         first = browser.driver.current_window_handle
@@ -399,7 +399,7 @@ def second_tab(browser):
         browser.wait("the first tab gives way", lambda: "Use it here" in browser.one("#message").text)
 
 
-@test("the keyboard alone leads from the start to the card and out again")
+@test("the keyboard alone leads from the start to the card and out again", needs="time")
 def keyboard(browser):
     with kiosk(browser):
         browser.tab_to("#sign-in")
@@ -411,7 +411,7 @@ def keyboard(browser):
         expect_start(browser)
 
 
-@test("axe finds nothing on any of its screens, reduced motion stands still, and it is light")
+@test("axe finds nothing on any of its screens, reduced motion stands still, and it is light", needs="time")
 def looks(browser):
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="300", COMPANION_SESSION_IDLE_MINUTES="60"):
         browser.expect_accessible("kiosk attract")
@@ -438,7 +438,7 @@ def looks(browser):
             browser.shoot(f"kiosk card {width}")
 
 
-@test("after signing out, the page speaks to the visitor, as large as the kiosk's own screens")
+@test("after signing out, the page speaks to the visitor, as large as the kiosk's own screens", needs="time")
 def signed_out(browser):
     with kiosk(browser):
         browser.size(1080, 1920)
@@ -456,7 +456,7 @@ def signed_out(browser):
         browser.size(1280, 800)
 
 
-@test("while it asks who is there, nobody can read the card, and it says how many seconds are left")
+@test("while it asks who is there, nobody can read the card, and it says how many seconds are left", needs="time")
 def private_countdown(browser):
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="60", COMPANION_SESSION_IDLE_MINUTES="60"):
         walk_up(browser)
@@ -469,7 +469,7 @@ def private_countdown(browser):
         browser.wait("the card is back", lambda: browser.driver.execute_script("return getComputedStyle(document.querySelector('main')).filter") == "none")
 
 
-@test("a card that loses the network says so, and signing out stays possible; with the network it is well again")
+@test("a card that loses the network says so, and signing out stays possible; with the network it is well again", needs="time")
 def offline_card(browser):
     with kiosk(browser):
         walk_up(browser)
@@ -485,7 +485,7 @@ def offline_card(browser):
         browser.wait("the note is gone", lambda: not browser.one("#card").find_elements("css selector", "#trouble:not([hidden])"))
 
 
-@test("where an administrator has to approve, nothing is asked that a visitor cannot do, and the way back comes first")
+@test("where an administrator has to approve, nothing is asked that a visitor cannot do, and the way back comes first", needs="time")
 def admin_consent(browser):
     with kiosk(browser):
         browser.press("Sign in")
@@ -510,7 +510,7 @@ return bottom + scrollY <= end || right < middle - parseFloat(strap.width) / 2 ?
 """
 
 
-@test("on a small window the card's strap does not hang over the title, in any language")
+@test("on a small window the card's strap does not hang over the title, in any language", needs="time")
 def strap(browser):
     with kiosk(browser):
         for width, height in ((320, 568), (390, 844), (600, 900)):
@@ -524,7 +524,7 @@ def strap(browser):
         browser.shoot("kiosk strap 320")
 
 
-@test("people are greeted by their given name, the languages are buttons for fingers, and the photo has soft edges")
+@test("people are greeted by their given name, the languages are buttons for fingers, and the photo has soft edges", needs="time")
 def details(browser):
     with kiosk(browser):
         boxes = browser.driver.execute_script("return [...document.querySelectorAll('#language button')].map((e) => [e.lang, e.offsetHeight])")
@@ -542,7 +542,7 @@ def details(browser):
         assert colours[0] >= 200 and colours[1] > 100, colours
 
 
-@test("a private device has a preview, which says so, and whose sign-in, card and goodbye are those of a kiosk")
+@test("a private device has a preview, which says so, and whose sign-in, card and goodbye are those of a kiosk", needs="time")
 def preview(browser):
     browser.open("/")
     browser.one("#cards h3 a[href='/kiosk']").click()
@@ -563,7 +563,7 @@ def preview(browser):
     browser.expect_page("/")
 
 
-@test("a preview leaves the sign-ins of other pages as they are, and says that the provider's session stays for them")
+@test("a preview leaves the sign-ins of other pages as they are, and says that the provider's session stays for them", needs="time")
 def preview_beside_others(browser):
     browser.sign_in(username=MEGAN)
     logouts = browser.server.counts()["logout"]
@@ -586,7 +586,7 @@ def preview_beside_others(browser):
     assert browser.server.counts()["authorize"] == refreshes, "Megan had to sign in again"
 
 
-@test("a preview asks who does not touch it and signs out, and the other pages' sessions do not end with it")
+@test("a preview asks who does not touch it and signs out, and the other pages' sessions do not end with it", needs="time")
 def preview_countdown(browser):
     settings = {"COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS": "2", "COMPANION_KIOSK_IDLE_SECONDS": "6"}
     with browser.visiting(browser.server.sibling("preview", **settings)):
@@ -604,7 +604,7 @@ def preview_countdown(browser):
 CUSTOMER = "customer@fabrikam.example"
 
 
-@test("tiles offer several applications, each with sign-in, card and goodbye, one person after the other")
+@test("tiles offer several applications, each with sign-in, card and goodbye, one person after the other", needs="time")
 def tiles(browser):
     with kiosk(browser, COMPANION_KIOSK_TILES="kiosk,external,macos", **LONG):
         assert [each.get_attribute("data-start") for each in browser.all(".tile")] == ["kiosk", "external", "macos"]
@@ -640,7 +640,7 @@ def tiles(browser):
         browser.choose_account(CUSTOMER)
 
 
-@test("in a preview with tiles, a tutorial's own sign-in is not a visitor's, and the visitor's is the tutorial's")
+@test("in a preview with tiles, a tutorial's own sign-in is not a visitor's, and the visitor's is the tutorial's", needs="time")
 def preview_tiles(browser):
     with browser.visiting(browser.server.sibling("preview-tiles", COMPANION_KIOSK_TILES="ios,external")):
         browser.server.reset()

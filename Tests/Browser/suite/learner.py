@@ -3,7 +3,7 @@
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry("learner")
+tests, test = registry("learner", needs="time")
 
 @test("home begins with the press itself: one click leads to the sign-in, whose result is on the app's page; then its phone says who is signed in")
 def first_press(browser):

@@ -12,7 +12,7 @@ from .kiosk import kiosk
 from .registry import registry
 from .server import Tenant
 
-tests, test = registry("looks")
+tests, test = registry("looks", needs="time")
 
 RECTANGLES = """
 const origin = document.querySelector(arguments[0]).getBoundingClientRect();

@@ -354,7 +354,7 @@ def keyboard(browser):
     browser.wait("the copy", lambda: browser.one("button[aria-label='Copy: Redirect URI']").text in ("Copied", "Not copied"))
 
 
-@test("each page is there in each language, without a key in place of a text")
+@test("each page is there in each language, without a key in place of a text", needs="time")
 def languages(browser):
     from .languages import TAGS, TEXTS, ask_for, expect_language
     for tag in TAGS:
@@ -378,7 +378,7 @@ def requests_drawn(browser):
     return [each.text.split("\n") for each in browser.all("#requests li")]
 
 
-@test("an app with native authentication is played step by step, by button and by key, with wrong codes, in every flow")
+@test("an app with native authentication is played step by step, by button and by key, with wrong codes, in every flow", needs="time")
 def play(browser):
     browser.open("/")
     browser.press("Native authentication, step by step")

@@ -228,7 +228,7 @@ def by_keyboard(browser):
         look(browser, f"paste {name} phone", 390)
 
 
-@test("the paste box speaks each language, without a key in place of a text")
+@test("the paste box speaks each language, without a key in place of a text", needs="time")
 def languages(browser):
     from .languages import TAGS, TEXTS, ask_for, expect_language
     for tag in TAGS:
@@ -270,7 +270,7 @@ box.dispatchEvent(new InputEvent("input", { bubbles: true }));
 """
 
 
-@test("a log of 8 MB is read while the page goes on, and shows how much is read")
+@test("a log of 8 MB is read while the page goes on, and shows how much is read", needs="time")
 def long_log(browser):
     ready(browser)
     browser.driver.set_script_timeout(60)

@@ -191,7 +191,7 @@ def failed_beside_signed_in(browser):
     assert "still valid" not in browser.one("#result").text
 
 
-@test("an attempt is copied as a report without anything personal, and two are compared side by side")
+@test("an attempt is copied as a report without anything personal, and two are compared side by side", needs="time")
 def attempts(browser):
     open_portal(browser)
     browser.one("#login_hint").send_keys(ADELE)
@@ -562,7 +562,7 @@ def phone(browser):
     browser.shoot("portal phone")
 
 
-@test("of two attempts, what differs comes first, under what they were; the rest is folded, and outcomes are words")
+@test("of two attempts, what differs comes first, under what they were; the rest is folded, and outcomes are words", needs="time")
 def comparison(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -590,7 +590,7 @@ def comparison(browser):
     browser.shoot("portal comparison phone")
 
 
-@test("two people are compared by account, rule, claims and token, each under their name; a copied report names neither")
+@test("two people are compared by account, rule, claims and token, each under their name; a copied report names neither", needs="time")
 def two_people(browser):
     open_portal(browser)
     for username in (ADELE, MEGAN):
@@ -620,7 +620,7 @@ def two_people(browser):
     assert "adele" not in report.lower() and "megan" not in report.lower(), report
 
 
-@test("health is one line first, then one table for applications that fare alike; one's own session comes first")
+@test("health is one line first, then one table for applications that fare alike; one's own session comes first", needs="time")
 def health_first(browser):
     with browser.visiting(browser.server.sibling("summary")):
         for _ in range(2):
@@ -652,7 +652,7 @@ def health_first(browser):
         assert len(tables) <= 5 and "iOS tutorial, macOS tutorial, Test portal" in shown.text, shown.text
 
 
-@test("of more sessions than come at once, the operator reads that only those that are loaded are in order")
+@test("of more sessions than come at once, the operator reads that only those that are loaded are in order", needs="time")
 def many_sessions(browser):
     with browser.visiting(browser.server.sibling("many", COMPANION_LIMITS_SIGN_INS_PER_MINUTE="6000", COMPANION_LIMITS_SIGN_IN_BURST="600")):
         for _ in range(60):
@@ -686,7 +686,7 @@ return [...document.querySelectorAll(".attempt summary > *, .health > summary > 
 """
 
 
-@test("a secret that has a single day left says so in the singular")
+@test("a secret that has a single day left says so in the singular", needs="time")
 def one_day(browser):
     with browser.visiting(Registrations(browser.server, 6, days=-2)):
         open_portal(browser)
@@ -696,7 +696,7 @@ def one_day(browser):
         browser.wait("the summary", lambda: shown.text.count("expires in 1 day\n") == 1 and shown.text.count(" 1 day left\n") == 1)
 
 
-@test("with 40 registrations the home page finds cards by their words, and Enter opens the first; with a few there is no field")
+@test("with 40 registrations the home page finds cards by their words, and Enter opens the first; with a few there is no field", needs="time")
 def home_finds(browser):
     browser.open("/")
     browser.settled()
@@ -718,7 +718,7 @@ def home_finds(browser):
         browser.expect_page("/timesheets-ios-live")
 
 
-@test("with 40 registrations the form finds one by words of its name, and health is a line for each: the worst first, problems open, each sort by name")
+@test("with 40 registrations the form finds one by words of its name, and health is a line for each: the worst first, problems open, each sort by name", needs="time")
 def forty(browser):
     with browser.visiting(Registrations(browser.server, 40)):
         open_portal(browser)

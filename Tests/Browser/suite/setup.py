@@ -157,7 +157,7 @@ PATHS = [
 ]
 
 
-@test("each kind of tenant has its steps from the tenant to the first run, its constants, class and known authorities, with the values in them")
+@test("each kind of tenant has its steps from the tenant to the first run, its constants, class and known authorities, with the values in them", needs="time")
 def kinds(browser):
     visit(browser)
     fill(browser)
@@ -295,7 +295,7 @@ def project(browser):
     browser.wait("that there is none", lambda: "no app of this kind" in browser.one(".project").text)
 
 
-@test("axe finds nothing in any kind's guide, no page is wider than a phone of 320 pixels, and what was kept moves nothing at the next visit")
+@test("axe finds nothing in any kind's guide, no page is wider than a phone of 320 pixels, and what was kept moves nothing at the next visit", needs="time")
 def looks(browser):
     visit(browser)
     fill(browser)

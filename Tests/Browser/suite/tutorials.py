@@ -177,7 +177,7 @@ def elsewhere(browser, act):
     browser.cdp("Page.bringToFront")
 
 
-@test("an account that another tab signs out is named where the tutorial names it, once")
+@test("an account that another tab signs out is named where the tutorial names it, once", needs="time")
 def signed_out_in_a_tab(browser):
     gone = "The account with username {} has been signed out."
     rows = [("ios", "#sign-out", gone), ("macos", "#sign-out", gone), ("external", "#sign-out", gone), ("b2c", "#logout", None)]
@@ -200,7 +200,7 @@ def signed_out_in_a_tab(browser):
         expect_said(browser, *without_account(before), *([text.format(WHO[page])] if text else []))
 
 
-@test("what the page's own button signed out is not announced again: the next start prints what a start without an account prints")
+@test("what the page's own button signed out is not announced again: the next start prints what a start without an account prints", needs="time")
 def signed_out_here(browser):
     for page, start in (("ios", ["Account signed out. Updating UX"]), ("macos", ["Account signed out. Updating UX"]), ("external", [])):
         browser.cdp("Network.clearBrowserCookies")
@@ -352,7 +352,7 @@ FAILURES = {
 WHO = {"ios": ADELE, "macos": ADELE, "external": CUSTOMER, "b2c": CONSUMER}
 
 
-@test("every failure has its tutorial's text")
+@test("every failure has its tutorial's text", needs="time")
 def failure_texts(browser):
     browser.cdp("Network.enable")
     for page, rows in FAILURES.items():
