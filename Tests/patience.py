@@ -1,4 +1,5 @@
 """The patience of the suites with what a machine has to do. It costs time only where a test fails."""
+import contextlib
 import os
 import time
 
@@ -17,6 +18,16 @@ def until(condition, what, seconds=SECONDS, seen=None):
         if is_last:
             raise AssertionError(f"not within {seconds:g} s: {what}; the last was {seen() if seen else value!r}")
         time.sleep(0.02)
+
+
+def answered(process, ask, what, said=str):
+    """Asks a server that has been started until it answers, which is when `ask` raises no OSError. A process that has ended is not
+    waited for. `said()` is its output, for those who read why."""
+    def answer():
+        assert process.poll() is None, f"{what}: it ended with status {process.returncode}\n{said()}"
+        with contextlib.suppress(OSError):
+            return ask() or True
+    return until(answer, what, seen=said)
 
 
 def true_after(seconds, condition, what, seen=None):

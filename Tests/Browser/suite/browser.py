@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from urllib.parse import urlsplit
 
@@ -14,7 +14,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-PATIENCE = 30  # seconds until an expectation fails; a machine with other suites on it may need half of them
+from patience import until
+
 ADELE = "adele@contoso.example"
 AXE = files("axe_core_python").joinpath("axe.min.js").read_text()
 # An answer that is held up waits until the page's letGo() is called.
@@ -219,16 +220,10 @@ class Browser:
     def wait(self, what, condition):
         """Polls until the condition gives something true; a page that changes under it, or has not yet what the condition
         takes out of a list, is asked again."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                if result := condition():
-                    return result
-            except (StaleElementReferenceException, WebDriverException, IndexError):
-                pass
-            if time.monotonic() > deadline:
-                raise AssertionError(f"not within {PATIENCE} seconds: {what}")
-            time.sleep(0.03)
+        def asked():
+            with suppress(StaleElementReferenceException, WebDriverException, IndexError):
+                return condition()
+        return until(asked, what)
 
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
@@ -389,14 +384,13 @@ class Browser:
         self.cdp("Network.enable")
         self.cdp("Network.setCacheDisabled", cacheDisabled=True)
         # A page or a file that has been asked for is compressed soon afterwards.
-        end = time.monotonic() + PATIENCE
-        while True:
+
+        def is_compressed():
             self.drain()
             self.open(path)
             self.settled()
-            if self.driver.execute_script(COMPRESSED):
-                break
-            assert time.monotonic() < end, f"{path} is not compressed"
+            return self.driver.execute_script(COMPRESSED)
+        until(is_compressed, f"{path} is compressed")
         sizes = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]

@@ -5,11 +5,10 @@ import json
 import os
 import secrets
 import subprocess
-import time
-import urllib.error
 import urllib.request
 
 import ports
+from patience import SECONDS, answered
 
 
 class Server:
@@ -26,16 +25,7 @@ class Server:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 self.command(), cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                raise RuntimeError(f"companion ended with status {self.process.returncode}:\n{self.log_tail()}")
-            try:
-                with urllib.request.urlopen(self.origin + "/readyz", timeout=2):
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-        raise RuntimeError(f"companion was not ready within 30 seconds:\n{self.log_tail()}")
+        answered(self.process, lambda: urllib.request.urlopen(self.origin + "/readyz", timeout=SECONDS).close(), "the companion is ready", self.log_tail)
 
     def command(self):
         return [self.binary, "demo", "--port", str(self.port), "--database", self.folder / "companion.sqlite", "--public", self.public]

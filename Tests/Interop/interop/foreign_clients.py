@@ -11,7 +11,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -23,6 +22,7 @@ from flask_appbuilder.security.manager import AUTH_OAUTH
 from flask_appbuilder.utils.legacy import get_sqla_class
 from oauthenticator.azuread import AzureAdOAuthenticator
 from oauthenticator.oauth2 import OAuthCallbackHandler, OAuthLoginHandler
+from patience import until
 from suite.registry import registry
 from traitlets.config import Config
 
@@ -210,10 +210,7 @@ def oidc_agent(tenant):
         ["oidc-agent", "--console", "--socket-path", socket], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        deadline = time.monotonic() + 15
-        while not socket.exists():
-            assert agent.poll() is None and time.monotonic() < deadline, "oidc-agent does not start"
-            time.sleep(0.02)
+        until(lambda: socket.exists() or agent.poll() is not None, "oidc-agent has its socket")
         environ["OIDC_SOCK"] = str(socket)
         told(tenant, [
             "oidc-gen", "entra", "--iss", tenant.said["issuer"], "--client-id", tenant.web_id, "--client-secret", SECRET,

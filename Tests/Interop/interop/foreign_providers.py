@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from patience import SECONDS, answered
 from suite.server import free_pair_of_ports
 
 from .front import Front
@@ -98,18 +99,12 @@ class Provider:
         environment.pop("PYTHONPATH", None)
         with open(self.out, "ab") as out:
             self.process = subprocess.Popen(self.command(self), cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-        deadline = time.monotonic() + 120
-        while True:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{self.path}/.well-known/openid-configuration", timeout=10):
-                    return
-            except urllib.error.HTTPError:
-                # It answers; Django knows itself by one name alone.
-                return
-            except OSError as error:
-                if time.monotonic() > deadline or self.process.poll() is not None:
-                    raise RuntimeError(f"{self.name} does not start: {error}\n{self.said()}") from error
-                time.sleep(0.1)
+
+        def ask():
+            # An error is an answer: Django knows itself by one name alone.
+            with suppress(urllib.error.HTTPError):
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}{self.path}/.well-known/openid-configuration", timeout=SECONDS).close()
+        answered(self.process, ask, f"{self.name} answers", self.said)
 
     def stop(self):
         self.end()

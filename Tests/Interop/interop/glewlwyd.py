@@ -7,9 +7,10 @@ import pathlib
 import re
 import shutil
 import subprocess
-import time
 import urllib.error
 import urllib.request
+
+from patience import SECONDS, answered
 
 USER, PASSWORD = "alice", "alice's password"
 SCOPES = ("openid", "profile", "email", "offline_access")
@@ -57,15 +58,8 @@ class Glewlwyd:
             self.process.wait(10)
 
     def wait(self, path):
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                with urllib.request.urlopen(self.base + path, timeout=2):
-                    return
-            except (urllib.error.URLError, OSError) as error:
-                if time.monotonic() > deadline or self.process.poll() is not None:
-                    raise RuntimeError(f"glewlwyd does not answer at {path}: {error}; {(self.folder / 'out').read_text()}")
-                time.sleep(0.1)
+        answered(self.process, lambda: urllib.request.urlopen(self.base + path, timeout=SECONDS).close(), f"Glewlwyd answers at {path}",
+                 (self.folder / "out").read_text)
 
     def provision(self):
         """Through the administrator's API: scopes, the OpenID plugin, a person, the companion as a client."""

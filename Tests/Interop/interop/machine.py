@@ -6,11 +6,11 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from contextlib import contextmanager
 
 import requests
 import urllib3
+from patience import SECONDS, answered
 
 PLACES = ("/etc/companion", "/etc/chromium/policies/managed", "/var/lib/companion", "/tmp/")
 # Each runs the rest of its line, or what stands behind the name of an image, with the program under test.
@@ -117,12 +117,6 @@ def end(process):
 def answers(process, address, block):
     """Waits until an address answers with 200, for the person of a document to see."""
     urllib3.disable_warnings()
-    end = time.monotonic() + 30
-    while True:
-        try:
-            assert (answer := requests.get(address, verify=False, timeout=10)).status_code == 200, f"{address}: {answer.status_code}"
-            return
-        except requests.ConnectionError:
-            assert process.poll() is None, f"{block}: ended with {process.returncode}\n{process.stdout.read()[-3000:]}"
-            assert time.monotonic() < end, f"{block}: {address} does not answer"
-            time.sleep(0.05)
+    status = answered(process, lambda: requests.get(address, verify=False, timeout=SECONDS).status_code, f"{block}: {address} answers",
+                      lambda: "" if process.poll() is None else process.stdout.read()[-3000:])
+    assert status == 200, f"{address}: {status}"

@@ -5,7 +5,6 @@ import json
 import re
 import socket
 import subprocess
-import time
 import urllib.parse
 from contextlib import contextmanager
 
@@ -14,6 +13,7 @@ from requests.adapters import HTTPAdapter
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from patience import SECONDS, until
 from suite.registry import registry
 
 from .msal_objc import NO_USERNAME, Application
@@ -363,17 +363,19 @@ def chromium(tenant):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
     try:
-        driver.implicitly_wait(10)
+        driver.implicitly_wait(SECONDS)
         driver.get(tenant.said["authority"] + "/oauth2/v2.0/authorize?" + urllib.parse.urlencode({
             "client_id": tenant.native_id, "response_type": "code", "redirect_uri": NATIVE_URI, "scope": "openid Mail.Read", "state": "a"}))
         driver.find_element(By.CSS_SELECTOR, f"button[value='{ADELE}']").click()
         driver.find_element(By.CSS_SELECTOR, "input[name=password]").send_keys("demo\n")
         driver.find_element(By.CSS_SELECTOR, "button[name=consent][value=accept]").click()
-        found, deadline = [], time.monotonic() + 10
-        while not any(each.startswith(NATIVE_URI + "?code=") for each in found) and time.monotonic() < deadline:
+        found = []
+
+        def is_found():
             messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-            found += [each["params"]["documentURL"] for each in messages if each["method"] == "Network.requestWillBeSent"]
-        assert any(each.startswith(NATIVE_URI + "?code=") for each in found), [each.split("?")[0] for each in found]
+            found.extend(each["params"]["documentURL"] for each in messages if each["method"] == "Network.requestWillBeSent")
+            return any(each.startswith(NATIVE_URI + "?code=") for each in found)
+        until(is_found, "the address of the app, with a code", seen=lambda: [each.split("?")[0] for each in found])
         assert driver.get_log("browser") == []
     finally:
         driver.quit()

@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
+from patience import SECONDS, answered
 from suite.browser import Browser
 from suite.registry import registry
 from suite.server import free_pair_of_ports
@@ -51,14 +51,7 @@ apps:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([self.binary, "serve", "--config", self.configuration, "--log-level", "debug"],
                                             env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                with urllib.request.urlopen(self.origin + "/readyz", timeout=2):
-                    return
-            except (urllib.error.URLError, OSError):
-                assert time.monotonic() < deadline and self.process.poll() is None, self.log.read_text()
-                time.sleep(0.05)
+        answered(self.process, lambda: urllib.request.urlopen(self.origin + "/readyz", timeout=SECONDS).close(), "the companion is ready", self.log.read_text)
 
     def kill(self):
         self.process.kill()

@@ -11,7 +11,6 @@ import os
 import pathlib
 import ssl
 import subprocess
-import time
 import urllib.parse
 from contextlib import contextmanager
 
@@ -26,6 +25,7 @@ from authlib.jose import JsonWebKey, JsonWebToken
 from fastapi.security import SecurityScopes
 from fastapi_azure_auth.auth import AzureAuthorizationCodeBearerBase
 from starlette.requests import Request
+from patience import answered
 from suite.registry import registry
 from suite.server import free_pair_of_ports
 
@@ -151,14 +151,7 @@ def apache(folder, apis):
         return {"scp": answer.headers["X-Scp"], "ver": answer.headers["X-Ver"]}
 
     try:
-        deadline = time.monotonic() + 15
-        while True:
-            try:
-                ask(apis[1], "none")
-                break
-            except OSError:
-                assert process.poll() is None and time.monotonic() < deadline, "Apache does not start"
-                time.sleep(0.05)
+        answered(process, lambda: ask(apis[1], "none"), "Apache answers")
         yield validate
     finally:
         process.terminate()

@@ -8,7 +8,6 @@ import re
 import secrets
 import ssl
 import subprocess
-import time
 from contextlib import contextmanager
 
 import cachelib
@@ -23,6 +22,7 @@ from oic import oic
 from oic.oic.message import AuthorizationResponse, RegistrationResponse
 from oic.utils.authn.client import CLIENT_AUTHN_METHOD
 from requests_oauthlib import OAuth2Session
+from patience import SECONDS, answered
 from suite.registry import registry
 from suite.server import free_pair_of_ports
 
@@ -306,12 +306,7 @@ OIDCDefaultLoggedOutURL http://localhost:{port}/
     tenant.apache_log = lambda: (own / "error.log").read_text()[-2000:]
     process = subprocess.Popen(["/usr/sbin/apache2", "-f", own / "apache.conf", "-D", "FOREGROUND"], stdin=subprocess.DEVNULL)
     try:
-        for _ in range(100):
-            try:
-                tenant.session().get(f"http://localhost:{port}/page", timeout=2, allow_redirects=False)
-                break
-            except OSError:
-                time.sleep(0.05)
+        answered(process, lambda: tenant.session().get(f"http://localhost:{port}/page", timeout=SECONDS, allow_redirects=False), "Apache answers", tenant.apache_log)
         yield f"http://localhost:{port}"
     finally:
         process.terminate()

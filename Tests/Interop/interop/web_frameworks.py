@@ -4,10 +4,10 @@ import json
 import os
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import requests
+from patience import SECONDS, answered
 from suite.registry import registry
 from suite.server import free_pair_of_ports
 
@@ -65,21 +65,11 @@ def django(context, version, **more):
             [sys.executable, context.programs / "django_adfs.py", folder / "given.json"], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
             env={name: value for name, value in os.environ.items() if name not in UNWANTED})
     try:
-        answers(origin, process, context.out)
+        answered(process, lambda: requests.get(origin, allow_redirects=False, timeout=SECONDS), f"{origin} answers", context.out.read_text)
         yield origin
     finally:
         process.terminate()
         process.wait(15)
-
-
-def answers(origin, process, out):
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            return requests.get(origin, allow_redirects=False, timeout=5)
-        except OSError:
-            assert process.poll() is None and time.monotonic() < deadline, out.read_text()[-2000:]
-            time.sleep(0.05)
 
 
 def signed_in(context, origin, username=ADELE):
