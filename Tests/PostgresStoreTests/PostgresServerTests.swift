@@ -45,21 +45,17 @@ struct PostgresServerTests {
         #expect(error?.isUnavailable == true)
         #expect(await !store.probeWritable())
         // The connection that was ended is noticed before the attempt to make another one has failed.
-        let noticed = ContinuousClock.now + .seconds(5)
-        while await store.connections()?.isReachable == true, ContinuousClock.now < noticed {
+        let isNoticed = await eventually {
             _ = await store.probeWritable()
+            return await store.connections()?.isReachable == false
         }
-        #expect(await store.connections()?.isReachable == false)
+        #expect(isNoticed)
         try administrator().query("ALTER ROLE \(user) RESET default_transaction_read_only")
         // By itself, within two seconds and what a connection takes.
-        let end = ContinuousClock.now + .seconds(5)
-        while await !store.probeWritable(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(50)) }
-        #expect(await store.probeWritable())
-        // The other worker's connections follow at once.
-        var session: Session?
-        while session == nil, ContinuousClock.now < end { session = try? await store.session(id) }
-        #expect(session?.accounts.count == 1)
-        while await store.connections()?.isReachable != true, ContinuousClock.now < end { await Task.yield() }
+        #expect(await eventually { await store.probeWritable() })
+        // The other worker's connections follow.
+        #expect(await eventually { (try? await store.session(id))?.accounts.count == 1 })
+        #expect(await eventually { await store.connections()?.isReachable == true })
         let connections = try #require(await store.connections())
         #expect(connections.isReachable && connections.open > 0 && connections.limit == 8)
         #expect(connections.busy == 0 && connections.waiting == 0)
