@@ -38,8 +38,8 @@ struct HeldSessionTests {
         fixture.clock.advance(by: .seconds(600))
         let now = fixture.clock.now
         for session in sessions { #expect(store.cachedSession(session.id).session != nil) }
-        let taken = try await ContinuousClock().measure { try await store.writeLastUses() }
-        #expect(taken < .seconds(4))
+        // Nobody gives the lock back meanwhile: a statement that waits for it fails when its time is over.
+        try await store.writeLastUses()
         #expect(try await store.list().map(\.lastSeenAt) == [now, begun, now])
         try stranger.query("ROLLBACK")
         try await store.writeLastUses()
