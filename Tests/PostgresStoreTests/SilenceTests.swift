@@ -54,46 +54,85 @@ struct SilenceTests {
         return (id, account)
     }
 
-    @Test func `one call waits a second, later ones are served from memory, and unknown sessions wait`() async throws {
-        let (id, account) = try await signedIn()
-        let other = try fixture.open()
-        let unknown = try await other.signIn("megan", at: fixture.clock)
-        way.freeze(true)
-        var served: Session?
-        let waited = try await time { served = try await store.session(id) }
-        #expect(served != nil)
-        #expect(waited >= .seconds(1))
-        #expect(waited < .seconds(4))
-        #expect(await store.connections()?.isReachable == false)
-        // A session that is not in memory has to be waited for, however long that takes.
-        async let later = store.session(unknown)
-        let more = try await time {
-            for _ in 0..<50 {
-                served = try await store.session(id)
-                _ = try await store.accessToken(of: account, scopes: Self.scopes)
-            }
+    /// Returns how long a call takes at the beginning of a silence. A machine that stalls makes it longer, never shorter:
+    /// then the call has another silence, and the shortest time counts.
+    private func wait(of call: () async throws -> Void) async throws -> Duration {
+        var shortest = Duration.seconds(patience)
+        for _ in 0..<3 where shortest >= .seconds(4) {
+            way.freeze(true)
+            shortest = min(shortest, try await time(call))
+            way.freeze(false)
+            #expect(await eventually { await store.connections()?.isReachable == true })
+            fixture.clock.advance(by: .seconds(2))
         }
+        return shortest
+    }
+
+    @Test func `a look-up of a session waits a second, and no statement's whole time`() async throws {
+        let (id, _) = try await signedIn()
+        var served: Session?
+        let waited = try await wait { served = try await store.session(id) }
         #expect(served != nil)
-        #expect(more < .milliseconds(900))
-        try await other.markNeedsInteraction(account, reason: "mfa")
-        #expect(try await store.session(id)?.accounts.first?.needsInteraction == nil)
-        way.freeze(false)
-        #expect(try await later?.accounts.count == 1)
-        #expect(await eventually { await store.connections()?.isReachable == true })
-        #expect(try await store.session(id)?.accounts.first?.needsInteraction == "mfa")
-        await other.close()
+        #expect(waited >= .seconds(1) && waited < .seconds(4))
         await close()
     }
 
     @Test func `a look-up of a token waits a second too`() async throws {
         let (_, account) = try await signedIn()
-        way.freeze(true)
         var token: StoredAccessToken?
-        let waited = try await time { token = try await store.accessToken(of: account, scopes: Self.scopes) }
+        let waited = try await wait { token = try await store.accessToken(of: account, scopes: Self.scopes) }
         #expect(token?.secret == "access-adele")
-        #expect(waited >= .seconds(1))
-        #expect(waited < .seconds(4))
+        #expect(waited >= .seconds(1) && waited < .seconds(4))
+        await close()
+    }
+
+    @Test func `when one call has waited, later ones are served from memory until the silence ends`() async throws {
+        let (id, account) = try await signedIn()
+        let other = try fixture.open()
+        way.freeze(true)
+        #expect(try await store.session(id) != nil)
+        #expect(await store.connections()?.isReachable == false)
+        try await other.markNeedsInteraction(account, reason: "mfa")
+        // Each that is not served from memory waits a second. So does one now and then on a machine that stalls.
+        var waited = 0
+        for _ in 0..<50 {
+            var session: Session?
+            var token: StoredAccessToken?
+            let times = [
+                try await time { session = try await store.session(id) },
+                try await time { token = try await store.accessToken(of: account, scopes: Self.scopes) },
+            ]
+            #expect(session?.accounts.count == 1 && token != nil)
+            #expect(session?.accounts.first?.needsInteraction == nil)
+            waited += times.count { $0 >= .seconds(1) }
+        }
+        #expect(waited < 10)
         way.freeze(false)
+        #expect(await eventually { await store.connections()?.isReachable == true })
+        #expect(
+            await eventually { (try? await store.session(id))?.accounts.first?.needsInteraction == "mfa" })
+        await other.close()
+        await close()
+    }
+
+    @Test func `when one call has waited, a session that is not in memory is waited for`() async throws {
+        let (id, _) = try await signedIn()
+        let other = try fixture.open()
+        let unknown = try await other.signIn("megan", at: fixture.clock)
+        var found: Session?
+        // Where a machine stalls, the silence may last until attempts to connect fail, and says nothing.
+        for _ in 0..<3 where found == nil {
+            way.freeze(true)
+            #expect(try await store.session(id) != nil)
+            let later = Task { [store] in try? await store.session(unknown) }
+            for _ in 0..<50 { #expect(try await store.session(id) != nil) }
+            way.freeze(false)
+            found = await later.value
+            #expect(await eventually { await store.connections()?.isReachable == true })
+            fixture.clock.advance(by: .seconds(2))
+        }
+        #expect(found?.accounts.count == 1)
+        await other.close()
         await close()
     }
 
