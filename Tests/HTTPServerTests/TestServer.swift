@@ -56,6 +56,8 @@ final class Gate: Sendable {
     private let state = Mutex(State())
 
     var waiting: Int { state.withLock { $0.waiting.count } }
+    /// The number of those that have come, wherever they are now.
+    var entered: Int { state.withLock { $0.entered } }
     var cancelled: Int { state.withLock { $0.cancelled } }
 
     func pass() async {
