@@ -112,9 +112,12 @@ let failing: [Failing] = [
     @Test(arguments: ["127.0.0.1", "localhost"])
     func `a port that nothing listens on refuses the connection`(host: String) async throws {
         try await withClient(answer: { _ in ok("") }) { client, _ in
-            let port = try unusedPort()
-            let error = await client.failure(request(port, host: host))
-            #expect(error == HTTPClientError(kind: .connectionRefused, reason: "\(host):\(port): Connection refused"))
+            let port = try RefusingPort()
+            let error = await client.failure(request(port.number, host: host))
+            #expect(
+                error
+                    == HTTPClientError(
+                        kind: .connectionRefused, reason: "\(host):\(port.number): Connection refused"))
             #expect(error?.isTransient == true)
         }
     }

@@ -64,7 +64,18 @@ func unusedPort() throws -> Int {
     return port
 }
 
-private func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
+/// A port of 127.0.0.1 that refuses connections: nobody else can get it while this exists.
+final class RefusingPort {
+    let number: Int
+    private let descriptor: Int32
+
+    init() throws { (descriptor, number) = try listen(backlog: nil) }
+
+    deinit { _ = close(descriptor) }
+}
+
+/// - Parameter backlog: nil takes the port only.
+private func listen(backlog: Int32?) throws -> (descriptor: Int32, port: Int) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -72,7 +83,8 @@ private func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let listening = withUnsafeMutablePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) == 0 && Foundation.listen(descriptor, backlog) == 0
+            bind(descriptor, $0, length) == 0
+                && (backlog.map { Foundation.listen(descriptor, $0) == 0 } ?? true)
                 && getsockname(descriptor, $0, &length) == 0
         }
     }
