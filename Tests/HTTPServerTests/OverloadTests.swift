@@ -127,10 +127,18 @@ import Testing
         await #expect(processExitsWith: .success) {
             // More connections are configured than there are descriptors for, so that the kernel refuses first.
             try await withServer { port, server in
-                // An odd number: when four clients are accepted, the fifth takes the last.
-                let held = try takeAllDescriptors(but: 9)
-                let clients = Array(sequence(state: ()) { _ in try? RawClient(port: port) })
-                try require(clients.count >= 5)
+                let first = try (0..<4).map { _ in try RawClient(port: port) }
+                try require(await eventually { server.connectionCount == 4 })
+                var held = takeAllDescriptors()
+                // One is given back at a time, until so many clients have got one. None is left for the server to accept
+                // the last of them with.
+                var more: [RawClient] = []
+                while more.count < 20 {
+                    try require(!held.isEmpty)
+                    close(held.removeLast())
+                    if let client = try? RawClient(port: port) { more.append(client) }
+                }
+                let clients = first + more
                 // Every request of a client that was accepted is answered, and of those which wait once there is room.
                 let (before, start) = (processorTime(), ContinuousClock.now)
                 for client in clients { try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n") }
@@ -150,8 +158,11 @@ import Testing
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()
             try await withServer(configure: { $0.deadlines.linger = .milliseconds(200) }) { port, server in
+                // The runtime has opened by now all that it opens once.
+                try require(await churnFromFourThreads(port, each: 60) == 0)
+                try require(await eventually { server.connectionCount == 0 })
                 let before = openDescriptors()
-                try require(await churnFromFourThreads(port) == 0)
+                try require(await churnFromFourThreads(port, each: 5000) == 0)
                 try require(await eventually { server.connectionCount == 0 })
                 try require(await eventually { openDescriptors() <= before })
             }
@@ -195,12 +206,12 @@ private final class SilentClients: @unchecked Sendable {
     }
 }
 
-/// 20,000 short-lived connections; answers how many were not answered as they should.
-private func churnFromFourThreads(_ port: Int) async throws -> Int {
+/// Short-lived connections, so many from each thread; answers how many were not answered as they should.
+private func churnFromFourThreads(_ port: Int, each count: Int) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in
         for thread in 0..<4 {
             group.addTask {
-                try await blocking { (0..<5000).count { !churn(port, kind: (thread + $0) % 6) } }
+                try await blocking { (0..<count).count { !churn(port, kind: (thread + $0) % 6) } }
             }
         }
         return try await group.reduce(0, +)
@@ -241,21 +252,15 @@ private func require(_ condition: Bool, line: Int = #line) throws {
     throw RequirementFailed()
 }
 
-/// Lowers the limit and fills the table up to it but for so many places.
-private func takeAllDescriptors(but free: Int) throws -> [Int32] {
+/// Lowers the limit and fills the table up to it.
+private func takeAllDescriptors() -> [Int32] {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     limit.rlim_cur = 256
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     var held: [Int32] = []
-    while true {
-        let descriptor = dup(0)
-        guard descriptor >= 0 else { break }
-        held.append(descriptor)
-    }
-    try require(held.count > free)
-    for descriptor in held.suffix(free) { close(descriptor) }
-    return held.dropLast(free)
+    while case let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC), descriptor >= 0 { held.append(descriptor) }
+    return held
 }
 
 /// Seconds of CPU that this process has used.
