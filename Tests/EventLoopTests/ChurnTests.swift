@@ -12,26 +12,14 @@ import Testing
             let group = try WorkerGroup(count: 2)
             for worker in group.workers { await worker.perform { _ in } }
             let server = try EchoServer(group: group)
-            let before = openDescriptors()
             let clients = 8
             let rounds = 5_000
-            let answered = Record<Int>()
-            await withTaskGroup(of: Void.self) { tasks in
-                for client in 0..<clients {
-                    tasks.addTask {
-                        await withCheckedContinuation { continuation in
-                            Thread.detachNewThread {
-                                // An address each, so that the ports in TIME_WAIT do not run out.
-                                let count = runClient(address: 0x7F00_0001 + UInt32(client), port: server.port, rounds)
-                                answered.append(count)
-                                continuation.resume()
-                            }
-                        }
-                    }
-                }
-            }
+            _ = await churn(server, clients: clients, rounds: 20)
+            #expect(await eventually { await server.liveConnections() == 0 })
+            // The runtime has opened by now all that it opens once.
+            let before = openDescriptors()
             // Two of every four connections ask for an answer.
-            #expect(answered.entries.reduce(0, +) == clients * rounds / 2)
+            #expect(await churn(server, clients: clients, rounds: rounds) == clients * rounds / 2)
             #expect(await eventually { await server.liveConnections() == 0 })
             #expect(await eventually { openDescriptors() <= before })
             for worker in group.workers {
@@ -132,6 +120,24 @@ private final class Echo: ReadinessHandler {
     private func end(on worker: Worker) {
         deadline.map { _ = worker.cancelTimer($0) }
         watch.map { worker.unwatchAndClose($0) }
+    }
+}
+
+/// Clients at the same time. Returns how many answers came.
+private func churn(_ server: EchoServer, clients: Int, rounds: Int) async -> Int {
+    await withTaskGroup(of: Int.self) { tasks in
+        for client in 0..<clients {
+            tasks.addTask {
+                await withCheckedContinuation { continuation in
+                    Thread.detachNewThread {
+                        // An address each, so that the ports in TIME_WAIT do not run out.
+                        let address = 0x7F00_0001 + UInt32(client)
+                        continuation.resume(returning: runClient(address: address, port: server.port, rounds))
+                    }
+                }
+            }
+        }
+        return await tasks.reduce(0, +)
     }
 }
 
