@@ -168,21 +168,36 @@ import Testing
     @Test func `an answer within a second after a pause of the process counts, even if its deadline has passed`()
         async throws
     {
+        var text: String?
+        // Where the machine stalls, the deadline passes before the pause, or the second after it: both say nothing.
+        for _ in 0..<3 where text == nil { text = try await Self.answerAfterPause() }
+        #expect(text == "late")
+    }
+
+    /// The answer to a request whose deadline has passed in a pause of the process; nil where there is none.
+    private static func answerAfterPause() async throws -> String? {
         let clients = try WorkerGroup(count: 1)
         let servers = try WorkerGroup(count: 1)
         let client = HTTPClient(workers: clients)
+        let pauseIsOver = DispatchSemaphore(value: 0)
         let server = try await RawServer(on: servers.workers[0]) { _ in
-            .pieces([(.milliseconds(2400), "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate")])
+            pauseIsOver.wait()
+            return ok("late")
         }
-        async let response = client.send(request(server.port, method: .post), timeout: .milliseconds(600))
-        try #require(await eventually { !server.requests.isEmpty })
+        let response = Task {
+            try? await client.send(request(server.port, method: .post), timeout: .seconds(1)).text
+        }
+        let hasCome = await eventually { !server.requests.isEmpty }
         // The worker stands still, as in a process that is stopped.
-        await clients.workers[0].perform { _ in _ = usleep(1_800_000) }
-        let text = try await response.text
-        #expect(text == "late")
+        await clients.workers[0].perform { _ in _ = usleep(2_200_000) }
+        // The answer comes when the timers that were due in the pause have fired.
+        await clients.workers[0].perform { _ in }
+        pauseIsOver.signal()
+        let text = await response.value
         await client.shutdown()
         await clients.shutdown()
         await servers.shutdown()
+        return hasCome ? text : nil
     }
 
     @Test func `a request beyond the bound waits in order, and ends at its deadline or when it is cancelled`()
@@ -241,23 +256,24 @@ import Testing
     @Test func `shutdown ends requests as cancelled, waiting ones too, and leaves no descriptor open`() async throws {
         var configuration = HTTPClient.Configuration()
         configuration.maxConnections = 1
-        // One each for what the runtime and libcurl open once.
-        try await withClient(configuration, answer: { _ in ok("") }) { client, server in
-            _ = try await client.send(request(server.port))
+        // The first round opens what the runtime and libcurl open once.
+        var before = 0
+        for _ in 0..<2 {
+            before = openDescriptors()
+            try await withClient(configuration, answer: { $0.hasPrefix("GET /slow") ? .stall([]) : ok("") }) {
+                client, server in
+                _ = try await client.send(request(server.port))
+                async let waiting = client.failure(request(server.port, "/slow"), timeout: .seconds(10))
+                try #require(await eventually { server.requests.count == 2 })
+                async let behind = client.failure(request(server.port, "/slow"), timeout: .seconds(10))
+                await client.shutdown()
+                let ended = HTTPClientError(kind: .cancelled, reason: "the client has been shut down")
+                #expect(await waiting == ended)
+                #expect(await behind == ended)
+                #expect(await client.failure(request(server.port)) == ended)
+            }
         }
-        let before = openDescriptors()
-        try await withClient(configuration, answer: { $0.hasPrefix("GET /slow") ? .stall([]) : ok("") }) {
-            client, server in
-            _ = try await client.send(request(server.port))
-            async let waiting = client.failure(request(server.port, "/slow"), timeout: .seconds(10))
-            try #require(await eventually { server.requests.count == 2 })
-            async let behind = client.failure(request(server.port, "/slow"), timeout: .seconds(10))
-            await client.shutdown()
-            let ended = HTTPClientError(kind: .cancelled, reason: "the client has been shut down")
-            #expect(await waiting == ended)
-            #expect(await behind == ended)
-            #expect(await client.failure(request(server.port)) == ended)
-        }
-        #expect(await eventually { openDescriptors() <= before + 1 })
+        let most = before + 1
+        #expect(await eventually { openDescriptors() <= most })
     }
 }
