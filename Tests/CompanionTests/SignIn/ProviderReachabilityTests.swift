@@ -11,6 +11,7 @@ import WebFormats
 
 @testable import Companion
 @testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Whether a provider answers is asked before a browser is sent to it.
 @Suite struct ProviderReachabilityTests {
@@ -55,26 +56,49 @@ import WebFormats
             }
         }) { site in
             #expect(try await Visitor(site).get("/auth/macos/sign-in").status == 302)
-            let (visitors, before) = (30, provider.asked.withLock { $0 })
-            provider.isHolding.withLock { $0 = true }
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<visitors {
-                    group.addTask { try await Visitor(site).get("/auth/macos/sign-in").status }
-                }
-                // The provider answers when all of them are there.
-                let visitor = Visitor(site)
-                #expect(
-                    await eventually {
-                        ((try? await visitor.metrics())?["companion_http_connections"] ?? 0) > Double(visitors)
-                    })
-                provider.isHolding.withLock { $0 = false }
-                for try await status in group { #expect(status == 302) }
+            // On a machine that stalls, the question is given up before it is answered, and says nothing.
+            var isJudged = false
+            for _ in 0..<3 where !isJudged {
+                let (start, before) = (ContinuousClock.now, provider.asked.withLock { $0 })
+                let (statuses, asked) = try await Self.signInsAtOnce(at: site, with: provider)
+                guard start.duration(to: .now) < ProviderClient.patience else { continue }
+                isJudged = true
+                #expect(statuses == Array(repeating: 302, count: Self.visitors))
+                #expect(asked - before == 1, "while the first question is open")
+                // Who sends a request after the answer asks again.
+                #expect(provider.asked.withLock { $0 } - before < Self.visitors)
             }
-            // Some have connected but not sent their request yet: they ask again.
-            #expect(provider.asked.withLock { $0 } - before <= visitors / 3)
+            #expect(isJudged)
         }
         await server.stop(grace: .zero)
         await workers.shutdown()
+    }
+
+    private static let visitors = 30
+
+    /// Lets the provider answer when all of them are there.
+    ///
+    /// - Returns: their statuses, and how often the provider was asked until it answered.
+    private static func signInsAtOnce(at site: Site, with provider: SlowProvider) async throws
+        -> (statuses: [Int], asked: Int)
+    {
+        provider.isHolding.withLock { $0 = true }
+        return try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<visitors {
+                group.addTask { try await Visitor(site).get("/auth/macos/sign-in").status }
+            }
+            let visitor = Visitor(site)
+            let areThere = await eventually {
+                ((try? await visitor.metrics())?["companion_http_connections"] ?? 0) > Double(visitors)
+            }
+            // These are sent behind theirs, and answered.
+            for _ in 0..<20 { _ = try? await visitor.metrics() }
+            let asked = provider.asked.withLock { $0 }
+            provider.isHolding.withLock { $0 = false }
+            #expect(areThere)
+            let statuses: [Int] = try await group.reduce(into: []) { $0.append($1) }
+            return (statuses, asked)
+        }
     }
 }
 
