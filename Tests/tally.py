@@ -1,9 +1,11 @@
 """The suites in Python choose, run, time and count their checks with this."""
 
 import argparse
+import faulthandler
 import os
 import pathlib
 import shlex
+import signal
 import sys
 import tempfile
 import textwrap
@@ -41,6 +43,8 @@ class Suite(Tally):
     def __init__(self, program, more=()):
         """program: as one calls it in the project's folder; more: the suite's own options, as argparse takes them."""
         super().__init__()
+        # The harness asks a suite that stands still for its stacks.
+        faulthandler.register(signal.SIGQUIT, all_threads=True)
         self.program = ROOT / program
         ours = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         ours.add_argument("--only", action="append", metavar="TEXT",
