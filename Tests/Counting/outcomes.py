@@ -15,6 +15,10 @@ DENO_FAILS = re.compile(r"^(.+?) \.\.\. FAILED \(")
 LEFT_OUT = re.compile(r"^time  (.*)$", re.MULTILINE)
 OTHERS = re.compile(r"^(ok|skip|time|warn|again: |The end of|\d+ passed, )")
 SLOWEST = 30
+# In seconds, without an event. Tests/Counting/contain ends with the status then.
+STANDSTILL = 15 * 60
+STOOD_STILL = 123
+STATE = re.compile(r"^(ok|FAIL|skip) +(.*?)(?: \([\d.]+ s\))?$")
 PLACE = re.compile(r"([\w./-]+\.(?:py|js|swift|sh))(?:\", line |:)(\d+)")
 
 
@@ -40,6 +44,9 @@ class Outcome:
     slowest: list = dataclasses.field(default_factory=list)
     # The keys of those left out because they need time.
     timed: list = dataclasses.field(default_factory=list)
+    # Of a step that stood still, the keys of what had begun and of what had not.
+    begun: list = dataclasses.field(default_factory=list)
+    rest: list = dataclasses.field(default_factory=list)
 
     @property
     def line(self):
@@ -51,16 +58,31 @@ def tally(passed, failed, skipped):
     return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
 
 
-def read(step, log, events, status):
+def standstill():
+    return f"stood still for {STANDSTILL / 60:g} minutes"
+
+
+def added(first, second):
+    """The outcome of a step that stood still, and then ran its rest."""
+    return Outcome(first.passed + second.passed, first.skipped + second.skipped, first.failures + second.failures,
+                   sorted(first.slowest + second.slowest, reverse=True)[:SLOWEST])
+
+
+def read(step, log, events, status, listed=()):
     """The outcome of a step from its output, its events (Swift Testing) or seconds (Tests/tally.py), and the status of Tests/Counting/contain."""
     text = log.read_text(errors="replace")
-    outcome = swift_outcome(step, events, status) if step.kind == "swift" else suite_outcome(step, text, status)
+    if step.kind == "swift":
+        outcome = swift_outcome(step, events, status)
+    else:
+        outcome = still_outcome(step, text, listed) if listed else suite_outcome(step, text, status)
     outcome.slowest = sorted(swift_seconds(events) if step.kind == "swift" else suite_seconds(events), reverse=True)[:SLOWEST]
     why = None
     if status == 124:
         why = f"took longer than its limit of {step.seconds} seconds"
     elif status == 125:
         why = "left something behind"
+    elif status == STOOD_STILL:
+        why = None if any(failure.expected == standstill() for failure in outcome.failures) else standstill()
     elif status != 0 and not outcome.failures:
         why = f"ended with status {status}" + (f" ({name_of(status)})" if status > 128 else "")
     elif outcome.passed + outcome.skipped == 0 and not outcome.failures:
@@ -70,7 +92,7 @@ def read(step, log, events, status):
         made = tests_at(events, left) if step.kind == "swift" else left
         last = "; ".join(text.strip().splitlines()[-3:])
         # A suite that ended by itself without a count may do better the next time: a registry that did not answer, for one.
-        is_repeated = step.kind == "suite" and why.startswith("ended with status") and status < 128
+        is_repeated = step.kind == "suite" and (why.startswith("ended with status") and status < 128 or status == STOOD_STILL)
         outcome.failures.append(Failure(step.name, f"{step.name} {why}", expected="; ".join(made) or last,
                                         key=step.name if is_repeated else None, is_law=status > 128))
     return outcome
@@ -124,12 +146,13 @@ def swift_outcome(step, events, status):
     if not is_whole:
         cut = [test_id for test_id in under_way if test_id in functions and test_id not in issues]
         left = len(functions - ended - skipped - timed - set(cut) - set(issues))
-        why = f"the process ended with status {status}{f' ({name_of(status)})' if status > 128 else ''} while it ran; {left} tests did not run"
+        why = standstill() if status == STOOD_STILL else f"the process ended with status {status}{f' ({name_of(status)})' if status > 128 else ''} while it ran; {left} tests did not run"
         # A limit, and a stop, end whatever is under way.
-        failures += [Failure(step.name, name_of_test(tests[test_id]), place(tests[test_id]), why, test_id, is_law=status not in (124, 143))
+        failures += [Failure(step.name, name_of_test(tests[test_id]), place(tests[test_id]), why, test_id, is_law=status not in (124, 143, STOOD_STILL))
                      for test_id in cut]
+    begun = functions & (ended | skipped | timed | set(under_way)) if status == STOOD_STILL else functions
     passed = len((ended & functions) - skipped - timed - set(issues))
-    return Outcome(passed, len(skipped & functions), failures, timed=sorted(timed & functions))
+    return Outcome(passed, len(skipped & functions), failures, timed=sorted(timed & functions), begun=sorted(begun), rest=sorted(functions - begun))
 
 
 def is_failure(issue):
@@ -202,6 +225,19 @@ def suite_outcome(step, text, status):
         failures.append(Failure(step.name, f"{more} more of {step.name}, which its output names", key=f"{more} more"))
         failures += [Failure(step.name, f"another one of {step.name}", key=f"another {number}") for number in range(1, more)]
     return Outcome(passed, skipped, failures, timed=LEFT_OUT.findall(text))
+
+
+def still_outcome(step, text, listed):
+    """The outcome of a suite of these sentences, in their order, which stood still: it did so behind the last one that it tells."""
+    states = {}
+    for line in text.splitlines():
+        if found := STATE.match(line):
+            states |= {each: found[1] for each in listed if found[2] == each or found[1] == "skip" and found[2].startswith(f"{each}: ")}
+    told = max((listed.index(each) + 1 for each in states), default=0)
+    failures = list(suite_failures(step, text.splitlines()))
+    failures += [Failure(step.name, each, expected=standstill(), key=each) for each in listed[told:told + 1]]
+    passed, skipped = (list(states.values()).count(state) for state in ("ok", "skip"))
+    return Outcome(passed, skipped, failures, begun=listed[:told + 1], rest=listed[told + 1:])
 
 
 def suite_failures(step, lines):

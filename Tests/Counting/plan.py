@@ -26,6 +26,10 @@ SANITIZERS = ("address", "thread")
 # than what decides, it runs afterwards, with nobody beside it.
 WITHOUT_TIME = {"TEST_WITHOUT": "time"}
 SANITIZED = {"STORE_BACKENDS": "sqlite,memory,postgres", "LIFECYCLE_SCHEDULES": "12"}
+# It has all threads unless one asks for them: with `threads=all`, only the one that took the signal (Swift 6.3).
+BACKTRACE = "enable=yes,interactive=no,color=no,registers=none,images=none"
+# More expressions at once have not been tried: each is compared with each test.
+MOST_FILTERS = 300
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +51,10 @@ class Step:
     seconds: int = 2400
     # A failure is run again by the tests' IDs (swift), by `sentences`, or `whole`; `never` where a run takes the machine for long.
     again: str = "never"
+    # Takes --list and --only, as Tests/tally.py has them, so that the rest of it can run when it has stood still.
+    is_listed: bool = False
+    # Builds in release mode, and says nothing meanwhile.
+    is_silent: bool = False
     # Needs the machine for itself.
     is_alone: bool = False
     environment: dict = dataclasses.field(default_factory=dict)
@@ -71,7 +79,7 @@ def builds(asked):
 def steps(asked, is_deciding, arguments=()):
     """The steps that were asked for; those that take longest come first. With arguments, the one step, whole: they choose in it."""
     found = [step for step in every_step(asked, is_deciding) if step.name.split("-")[0] in asked]
-    return [dataclasses.replace(with_time(found[0]), name=asked[0], command=choosing(found[0], arguments))] if arguments else found
+    return [dataclasses.replace(with_time(found[0]), name=asked[0], command=choosing(found[0], arguments), is_listed=False)] if arguments else found
 
 
 def every_step(asked, is_deciding):
@@ -81,7 +89,7 @@ def every_step(asked, is_deciding):
         return Step(name, (program, COMPANION, *arguments), build=companion, **options)
 
     for part in ("1/2", "2/2"):
-        yield suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, again="sentences", environment=WITHOUT_TIME)
+        yield suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, again="sentences", is_listed=True, environment=WITHOUT_TIME)
     yield from unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "40"} if is_deciding else {})
     yield from unit("address", ".build-address", "address", SANITIZED)
     yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
@@ -89,8 +97,8 @@ def every_step(asked, is_deciding):
     yield suite("fronts", "deploy/fronts/test", *(("--only", "the whole host") if is_deciding else ()), again="whole")
     yield suite("faults", "Tests/Faults/run")
     yield suite("https", "Tests/HTTPS/run")
-    yield suite("interop", "Tests/Interop/run", again="whole")
-    yield suite("foreign", "Tests/Interop/run", "--foreign")
+    yield suite("interop", "Tests/Interop/run", again="whole", is_listed=True)
+    yield suite("foreign", "Tests/Interop/run", "--foreign", is_listed=True)
     yield suite("restart", "Tests/Restart/run")
     yield suite("trust", "Tests/Trust/run")
     yield suite("monitoring", "deploy/monitoring/test", again="whole")
@@ -99,11 +107,11 @@ def every_step(asked, is_deciding):
     yield Step("format", ("Tests/scripts/run",), again="whole")
     yield Step("counting", ("Tests/Counting/run",), again="whole")
     # These count instructions, say seconds or need the whole machine. The findings of earlier runs of `fuzz` are replayed by `unit`.
-    yield suite("machines", "Tests/Machines/run", "--sign-ins", "300", is_alone=True)
+    yield suite("machines", "Tests/Machines/run", "--sign-ins", "300", is_listed=True, is_alone=True)
     yield Step("fuzz", ("Tests/Fuzz/run", "--seconds", "60"), seconds=3600, is_alone=True)
     yield Step("costs", ("Tests/Costs/run", COMPANION, ".build/debug/Costs"), build="costs", seconds=3600, is_alone=True)
-    yield Step("debian", ("deploy/debian/test",), seconds=10800, is_alone=True)
-    yield Step("container", ("deploy/container/test",), seconds=10800, is_alone=True)
+    yield Step("debian", ("deploy/debian/test",), seconds=10800, is_silent=True, is_alone=True)
+    yield Step("container", ("deploy/container/test",), seconds=10800, is_silent=True, is_alone=True)
 
 
 def unit(name, folder, build, environment):
@@ -114,7 +122,7 @@ def unit(name, folder, build, environment):
 
 def swift(name, folder, build, environment, *arguments):
     # Foundation's Process and XCTest leak objects of their own (Swift 6.3), which is not our news.
-    environment = environment | WITHOUT_TIME | {"ASAN_OPTIONS": "detect_leaks=0"}
+    environment = environment | WITHOUT_TIME | {"ASAN_OPTIONS": "detect_leaks=0", "SWIFT_BACKTRACE": BACKTRACE}
     # Published vectors for CryptographyTests, which skip what is not there.
     for vectors in sorted(ROOT.glob(".build-vectors/lib/python3*/site-packages/cryptography_vectors")):
         environment |= {"CRYPTOGRAPHY_VECTORS": str(vectors)}
@@ -141,11 +149,25 @@ def choosing(step, words):
 
 def alone(step, keys):
     """The command that runs only what failed in a step, by the keys of its failures."""
+    return only(step, keys) if step.kind == "swift" or step.again == "sentences" else step.command
+
+
+def rest(step, keys, begun):
+    """The command that runs what did not run in a step, when these have begun. Of many, Swift's suites in which none has are named whole."""
+    if step.kind == "swift" and len(keys) > MOST_FILTERS:
+        parts = {suite_of(key) for key in begun}
+        keys = list(dict.fromkeys(key if suite_of(key) in parts else suite_of(key) for key in keys))
+    return only(step, keys)
+
+
+def suite_of(test_id):
+    return test_id.split("/")[0] + "/"
+
+
+def only(step, keys):
     if step.kind == "swift":
         return choosing(step, [word for key in keys for word in ("--filter", "^" + escaped(key))])
-    if step.again == "sentences":
-        return choosing(step, [word for key in keys for word in ("--only", key)])
-    return step.command
+    return choosing(step, [word for key in keys for word in ("--only", key)])
 
 
 def escaped(test_id):

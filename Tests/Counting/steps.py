@@ -1,7 +1,8 @@
 """Builds, runs and counts the steps of deploy/test; see there. Tests/Counting/harness is the test of this.
 
 What was skipped is never counted as passed. A step fails that has no tests, that ends with another status than 0 (whatever its own line
-says), that takes longer than its limit, or that leaves a process or a temporary file behind (Tests/Counting/contain).
+says), that takes longer than its limit, or that leaves a process or a temporary file behind (Tests/Counting/contain). One that stands still for
+fifteen minutes says where its threads are; what was under way has failed, and what had not begun runs then, once.
 
 What failed is run again when all steps have ended, with nobody beside it. Failed again, it has failed; passed, it is unsteady, which is
 said and in no count. What says that a token, a secret, an answer or an acknowledged write was lost, and what a signal ended, has failed
@@ -9,6 +10,7 @@ at the first time.
 """
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -133,16 +135,35 @@ class Run:
         self.say(f"== {step.name}: {outcome.line} ({self.times[step.name]} s, limit {step.seconds} s)")
 
     def attempt(self, step, command, name):
-        """Runs a command of a step, and reads what came of it."""
+        """Runs a command of a step, and if it stands still its rest, and reads what came of it."""
+        first = self.once(step, command, name)
+        if not first.rest or self.ending:
+            return first
+        self.say(f"== {step.name} {outcomes.standstill()}; {len(first.rest)} of its tests had not begun, and run now")
+        second = self.once(step, plan.rest(step, first.rest, first.begun), f"{name}-rest")
+        # An earlier check that the rest needs has run again, and counts as it did.
+        known = {failure.key for failure in second.failures if failure.key in first.begun}
+        second.failures = [failure for failure in second.failures if failure.key not in known]
+        if step.kind == "suite":
+            second.passed -= len({each for _, each in outcomes.suite_seconds(self.logs / f"{name}-rest.events")} & set(first.begun) - known)
+        missing = len(first.rest) - second.passed - second.skipped - sum(bool(failure.key) for failure in second.failures)
+        if missing > 0:
+            second.failures.append(outcomes.Failure(step.name, f"{missing} tests of {step.name} did not run, because it {outcomes.standstill()}"))
+        return outcomes.added(first, second)
+
+    def once(self, step, command, name):
         log, events = self.logs / name, self.logs / f"{name}.events"
         events.unlink(missing_ok=True)
         if step.kind == "swift":
             command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
         # Tests/tally.py writes the seconds of its checks there.
         environment = {"TEST_SECONDS": str(events)} | step.environment
-        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment)
+        # A server that a test has started may go on to write into its log.
+        watched = [] if step.is_silent else [events] if step.kind == "swift" else [events, log]
+        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment, watched)
         try:
-            outcome = outcomes.read(step, log, events, status)
+            listed = self.listed(command) if status == outcomes.STOOD_STILL and step.is_listed else []
+            outcome = outcomes.read(step, log, events, status, listed)
         except Exception as error:
             # The others are still told.
             outcome = outcomes.Outcome(failures=[outcomes.Failure(step.name, f"the output of {step.name} cannot be read: {error!r}")])
@@ -150,6 +171,11 @@ class Run:
             outcome.failures = [failure for failure in outcome.failures if failure.key]
             outcome.failures.append(outcomes.Failure(step.name, f"{step.name} was ended: {self.ending}"))
         return outcome
+
+    def listed(self, command):
+        """The sentences of a suite, in their order."""
+        return subprocess.run([*command, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=self.root,
+                              timeout=60, check=True).stdout.splitlines()[:-1]
 
     def repeat(self, step):
         """Runs what failed once more, now that nobody is beside it."""
@@ -178,8 +204,9 @@ class Run:
         known = {failure.key for failure in failures} | {None}
         failures += [dataclasses.replace(failure, again=PASSED) for key, failure in again.items() if key not in known]
 
-    def follow(self, command, log, name, environment):
-        """Runs a command and shows its output, with the name before each line. Returns its status, as a shell has it."""
+    def follow(self, command, log, name, environment, watched=()):
+        """Runs a command and shows its output, with the name before each line. Returns its status, as a shell has it. It is told that it stands
+        still when none of the watched files has grown for long."""
         shown = threading.Thread(target=self.show, args=(log, name, over := threading.Event()))
         with log.open("wb") as output:
             # Not through a pipe: what the command leaves running would keep that open.
@@ -191,7 +218,7 @@ class Run:
                 process.terminate()
         shown.start()
         try:
-            status = process.wait()
+            status = wait(process, watched)
         finally:
             over.set()
             shown.join()
@@ -229,6 +256,20 @@ class Run:
 
 
 PASSED = "passed when it ran again"
+
+
+def wait(process, watched):
+    size, since = None, time.monotonic()
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(min(5, outcomes.STANDSTILL / 5) if watched else None)
+        now = sum(file.stat().st_size for file in watched if file.exists())
+        if now != size:
+            size, since = now, time.monotonic()
+        elif time.monotonic() - since > outcomes.STANDSTILL:
+            # Once: it is ending.
+            process.send_signal(signal.SIGQUIT)
+            watched = ()
 
 
 def heed(run):
