@@ -3,7 +3,7 @@ import contextlib
 import os
 import time
 
-# A machine that is slow says by how much.
+# The harness of deploy/test says by how much the machine is slow.
 SECONDS = 60 * float(os.environ.get("TEST_PATIENCE_FACTOR", "1"))
 
 

@@ -9,7 +9,9 @@ import resource
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 
 from outcomes import tally
 from plan import alone, relative
@@ -18,6 +20,8 @@ SHOWN = 8
 LONGEST = 300
 # More than so many chances at once are none.
 UNSTEADY = 5
+# Of the work of `seconds_of_work`, on the two cores of CONTRIBUTING.md's table when they have nothing else to do.
+REFERENCE = 0.12
 
 
 def lines(run):
@@ -40,7 +44,7 @@ def lines(run):
     yield f"== {run.seconds} s in all, the logs are in {relative(str(run.logs))}"
     if failed or unsteady:
         yield run.place
-        yield place()
+        yield place(run.patience)
     if unsteady:
         yield f"== unsteady, they failed once and passed when they ran again by themselves: {'; '.join(f'{each.step}: {each.name} ({cut(each.expected, 120)})' for each in unsteady)}"
     yield tally(run.passed, len(failed), run.skipped)
@@ -65,14 +69,29 @@ def again(run, failure):
 # MARK: The machine
 
 
-def place():
+def patience(measure):
+    """By how much this machine is slower than ours, for the tests' upper limits (Tests/patience.py); None where somebody has said it."""
+    return None if "TEST_PATIENCE_FACTOR" in os.environ else round(min(10, max(1, measure() / REFERENCE)), 1)
+
+
+def seconds_of_work():
+    """The seconds that a fixed piece of work takes in two processes at once; the fewest of three, because a moment is not the machine."""
+    def once():
+        began = time.monotonic()
+        for process in [subprocess.Popen([sys.executable, "-ISc", "sum(n * n for n in range(1_500_000))"]) for _ in range(2)]:
+            process.wait()
+        return time.monotonic() - began
+    return min(once() for _ in range(3))
+
+
+def place(factor=None):
     """One line about where this runs. Two of them, of a run that passed and of one that did not, are what one compares."""
     import platform
     files, processes = (resource.getrlimit(each) for each in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC))
     folder = tempfile.gettempdir()
     said = {
         "cores": os.cpu_count(), "of them ours": len(os.sched_getaffinity(0)), "quota": first("/sys/fs/cgroup/cpu.max"),
-        "memory": memory(), "load": " ".join(f"{value:.1f}" for value in os.getloadavg()),
+        "patience": f"{factor:g}" if factor else os.environ.get("TEST_PATIENCE_FACTOR", "1"), "memory": memory(), "load": " ".join(f"{value:.1f}" for value in os.getloadavg()),
         "files": f"{limit(files[0])}/{limit(files[1])}", "processes": f"{limit(processes[0])}/{limit(processes[1])}",
         folder: f"{shutil.disk_usage(folder).free >> 30} GiB free on {filesystem(folder)}",
         "client ports": first("/proc/sys/net/ipv4/ip_local_port_range"), "somaxconn": first("/proc/sys/net/core/somaxconn"),

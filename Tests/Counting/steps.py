@@ -35,16 +35,20 @@ LANES = 2
 MINUTES = 85
 # More than so many are no chance, and would take long.
 REPEATED = 20
+# Under a sanitizer all takes about so many times as long.
+SANITIZED = 3
 MOST_FILES = 65_536
 # Of Swift Testing's output, what passes and begins is not shown.
 HIDDEN = re.compile(r"^(◇|↳|✔ (Test|Suite)|\[[0-9]+/[0-9]+\])")
 
 
 class Run:
-    def __init__(self, logs, lanes=LANES, began=None, root=plan.ROOT):
+    def __init__(self, logs, lanes=LANES, began=None, root=plan.ROOT, patience=None):
         self.logs, self.lanes, self.root = logs, lanes, root
         self.began = began or time.time()
-        self.place = closing.place()
+        # The factor for the tests' upper limits, unless the environment has it.
+        self.patience = patience
+        self.place = closing.place(patience)
         # By name: the steps, their outcomes, and the seconds of everything.
         self.named, self.outcomes, self.times = {}, {}, {}
         self.running, self.lock = set(), threading.Lock()
@@ -158,6 +162,8 @@ class Run:
             command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
         # Tests/tally.py writes the seconds of its checks there.
         environment = {"TEST_SECONDS": str(events)} | step.environment
+        if self.patience:
+            environment["TEST_PATIENCE_FACTOR"] = f"{self.patience * (SANITIZED if step.build in plan.SANITIZERS else 1):g}"
         # A server that a test has started may go on to write into its log.
         watched = [] if step.is_silent else [events] if step.kind == "swift" else [events, log]
         status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment, watched)
@@ -303,7 +309,7 @@ def main():
     logs = plan.ROOT / ".build-logs"
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir()
-    run = Run(logs, began=float(os.environ.pop("TEST_BEGAN", time.time())))
+    run = Run(logs, began=float(os.environ.pop("TEST_BEGAN", time.time())), patience=closing.patience(closing.seconds_of_work))
     print(run.place, flush=True)
     if is_deciding:
         heed(run)
