@@ -74,16 +74,19 @@ class Suite(Tally):
             self.skipped += len(chosen)
             return
         for _ in range(self.options.repeat if chosen else 0):
+            left = list(chosen)
             try:
                 with tempfile.TemporaryDirectory(prefix=f"companion-{self.program.parent.name.lower()}-", ignore_cleanup_errors=True) as folder, \
                         environment(pathlib.Path(folder)) as context:
-                    for check in chosen:
-                        self.check(check, context, each)
+                    while left:
+                        self.check(left.pop(0), context, each)
             except Skipped as why:
-                for check in chosen:
+                for check in left:
                     self.skip(check, why)
             except Exception as error:
-                self.fail(chosen[0], ", and what follows: nothing to run on", error)
+                # The last one, where it is the end that fails.
+                for check in left or chosen[-1:]:
+                    self.fail(check, "", error)
 
     def chosen(self, checks):
         """The checks that were asked for, with what they need, and those left out of them. A text that is a sentence means this check

@@ -149,7 +149,9 @@ def choosing(step, words):
 
 def alone(step, keys):
     """The command that runs only what failed in a step, by the keys of its failures."""
-    return only(step, keys) if step.kind == "swift" or step.again == "sentences" else step.command
+    # Its name stands for a step that ended without a count.
+    chooses = step.kind == "swift" or step.again == "sentences" and step.name not in keys
+    return only(step, keys) if chooses else step.command
 
 
 def rest(step, keys, begun):

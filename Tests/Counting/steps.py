@@ -197,9 +197,9 @@ class Run:
         ran = outcome.passed + len(outcome.failures) + outcome.skipped
         again = {failure.key: failure for failure in outcome.failures}
         for failure in wanted:
-            if None in again:
-                # A limit, a signal, something left behind.
-                failure.again = f"failed again: {again[None].name}"
+            if whole := again.get(None) or again.get(step.name):
+                # A limit, a signal, something left behind, an end without a count.
+                failure.again = f"failed again: {whole.name}"
             elif ran < len(wanted):
                 failure.again = f"failed again, because only {ran} of {len(wanted)} ran"
             elif failure.key in again:
