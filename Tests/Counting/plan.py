@@ -101,7 +101,7 @@ def every_step(asked, is_deciding):
     yield suite("foreign", "Tests/Interop/run", "--foreign", is_listed=True)
     yield suite("restart", "Tests/Restart/run")
     yield suite("trust", "Tests/Trust/run")
-    yield suite("monitoring", "deploy/monitoring/test", again="whole")
+    yield suite("monitoring", "deploy/monitoring/test", again="sentences")
     yield Step("kubernetes", ("deploy/kubernetes/test",))
     yield Step("projects", ("Tests/Projects/run",), again="whole")
     yield Step("format", ("Tests/scripts/run",), again="whole")
