@@ -94,7 +94,7 @@ def every_step(asked, is_deciding):
     yield from unit("address", ".build-address", "address", SANITIZED)
     yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
     yield swift("thread-rest", ".build-thread", "thread", SANITIZED, "--no-parallel", "--skip", STORES)
-    yield suite("fronts", "deploy/fronts/test", *(("--only", "the whole host") if is_deciding else ()), again="whole")
+    yield suite("fronts", "deploy/fronts/test", *(("--only", "the whole host") if is_deciding else ()), again="sentences")
     yield suite("faults", "Tests/Faults/run")
     yield suite("https", "Tests/HTTPS/run")
     yield suite("interop", "Tests/Interop/run", again="whole", is_listed=True)
