@@ -1,10 +1,11 @@
 """The checks of deploy/kubernetes/test."""
+import contextlib
 import pathlib
 import re
 
 import kubernetes_validate
 import yaml
-from tally import Tally
+from tally import Suite
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -122,7 +123,7 @@ def settings():
 
 
 def main():
-    tally = Tally()
+    suite = Suite("deploy/kubernetes/test")
     tests = [
         (f"the manifests fit the schemas of Kubernetes {', '.join(VERSIONS)}", schemas),
         ("the schemas would notice a mistake", schemas_are_strict),
@@ -134,14 +135,9 @@ def main():
         ("every variable is a setting, and what is secret is in the Secret", settings),
     ]
     for sentence, test in tests:
-        try:
-            test()
-            tally.passed += 1
-            print(f"ok    {sentence}", flush=True)
-        except Exception as error:
-            tally.failed += 1
-            print(f"FAIL  {sentence}\n      {type(error).__name__}: {error}", flush=True)
-    tally.end()
+        test.sentence = sentence
+    suite.run([test for _, test in tests], contextlib.nullcontext, lambda test, _: test())
+    suite.end()
 
 
 main()
