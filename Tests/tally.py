@@ -22,27 +22,12 @@ class Skipped(Exception):
     """Raised by a test that cannot run here; says why. It is counted as skipped, never as passed."""
 
 
-class Tally:
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-
-    @property
-    def line(self):
-        """`N passed, M failed`, with `, K skipped` behind it where some were."""
-        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
-
-    def end(self):
-        """The suite's last line and its status: a suite without tests has failed."""
-        print(self.line, flush=True)
-        sys.exit(0 if not self.failed and self.passed + self.skipped else 1)
-
-
-class Suite(Tally):
+class Suite:
     """A suite of checks: functions that have a `sentence`, and the earlier ones that they need in `needs`, if any."""
 
     def __init__(self, program, more=()):
         """program: as one calls it in the project's folder; more: the suite's own options, as argparse takes them."""
-        super().__init__()
+        self.passed = self.failed = self.skipped = 0
         # The harness asks a suite that stands still for its stacks.
         faulthandler.register(signal.SIGQUIT, all_threads=True)
         self.program = ROOT / program
@@ -121,6 +106,11 @@ class Suite(Tally):
                if frame.filename.startswith(f"{ROOT}/") and f"{ROOT}/.build" not in frame.filename and frame.filename != __file__]
         reasons = textwrap.indent(f"{''.join(way)}{type(error).__name__}: {str(error).strip()}\n{textwrap.dedent(situation)}".rstrip(), " " * 8)
         print(f"FAIL  {check.sentence}{more}\n{reasons}\nagain: {shlex.join([*self.command, '--only', check.sentence])}", flush=True)
+
+    def end(self):
+        """The suite's last line and its status: a suite without tests has failed."""
+        print(f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else ""), flush=True)
+        sys.exit(0 if not self.failed and self.passed + self.skipped else 1)
 
 
 def function(check):
