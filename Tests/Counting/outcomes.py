@@ -65,7 +65,7 @@ def standstill():
 def added(first, second):
     """The outcome of a step that stood still, and then ran its rest."""
     return Outcome(first.passed + second.passed, first.skipped + second.skipped, first.failures + second.failures,
-                   sorted(first.slowest + second.slowest, reverse=True)[:SLOWEST])
+                   sorted(first.slowest + second.slowest, reverse=True)[:SLOWEST], first.timed + second.timed)
 
 
 def read(step, log, events, status, listed=()):
@@ -237,7 +237,7 @@ def still_outcome(step, text, listed):
     failures = list(suite_failures(step, text.splitlines()))
     failures += [Failure(step.name, each, expected=standstill(), key=each) for each in listed[told:told + 1]]
     passed, skipped = (list(states.values()).count(state) for state in ("ok", "skip"))
-    return Outcome(passed, skipped, failures, begun=listed[:told + 1], rest=listed[told + 1:])
+    return Outcome(passed, skipped, failures, timed=LEFT_OUT.findall(text), begun=listed[:told + 1], rest=listed[told + 1:])
 
 
 def suite_failures(step, lines):

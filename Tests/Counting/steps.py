@@ -168,7 +168,7 @@ class Run:
         watched = [] if step.is_silent else [events] if step.kind == "swift" else [events, log]
         status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment, watched)
         try:
-            listed = self.listed(command) if status == outcomes.STOOD_STILL and step.is_listed else []
+            listed = self.listed(step, command) if status == outcomes.STOOD_STILL and step.is_listed else []
             outcome = outcomes.read(step, log, events, status, listed)
         except Exception as error:
             # The others are still told.
@@ -178,10 +178,11 @@ class Run:
             outcome.failures.append(outcomes.Failure(step.name, f"{step.name} was ended: {self.ending}"))
         return outcome
 
-    def listed(self, command):
-        """The sentences of a suite, in their order."""
-        return subprocess.run([*command, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=self.root,
-                              timeout=60, check=True).stdout.splitlines()[:-1]
+    def listed(self, step, command):
+        """The sentences of a suite, in their order, without those that it leaves out."""
+        said = subprocess.run([*command, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=self.root, timeout=60,
+                              env=os.environ | step.environment, check=True).stdout
+        return [line for line in said.splitlines()[:-1] if not outcomes.LEFT_OUT.match(line)]
 
     def repeat(self, step):
         """Runs what failed once more, now that nobody is beside it."""
