@@ -145,6 +145,8 @@ import Testing
             #expect(try await ask([.forwardedFor: "192.0.2.1"]).text == #"{"status":"ok"}"#)
 
             try await site.control(#"{"close_connection":"token"}"#)
+            // The latest answer counts.
+            site.clock.advance(1)
             _ = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
             answer = try await ask()
             #expect(answer.status == 200, "who is signed in stays so")

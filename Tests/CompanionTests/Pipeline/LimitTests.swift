@@ -24,7 +24,6 @@ import Testing
                 configure(&configuration)
             }
         ) { site in
-            site.clock.stop()
             try await test(site)
         }
     }
@@ -195,7 +194,6 @@ import Testing
             }
             var callback = ""
             // Its share does not come back while it asks.
-            site.clock.stop()
             var statuses: [Int: Int] = [:]
             for number in 0..<200 {
                 forget()

@@ -121,7 +121,6 @@ import Testing
     @Test func `Graph asks one session for a pause, once`() async throws {
         try await Self.run { site, caller, other in
             #expect(try await Self.begin("graph_throttles", for: caller).status == 204)
-            site.clock.stop()
             let answer = try await Self.me(caller)
             #expect(answer.status == 429)
             #expect(answer.fields[.retryAfter] == "10")

@@ -235,7 +235,7 @@ import Testing
             if let nowhere = try? Authority("https://localhost:1/tenant", kind: .oidc) {
                 configuration.applications[2].authority = nowhere
             }
-            configuration.applications[0].clientSecretExpires = Date().addingTimeInterval(-86_400)
+            configuration.applications[0].clientSecretExpires = Date().addingTimeInterval(-1.5 * 86_400)
             configuration.applications[1].clientSecretExpires = Date().addingTimeInterval(40.5 * 86_400)
         }) { site, visitor in
             try await visitor.signIn(app: "macos")

@@ -17,7 +17,6 @@ import Testing
             let visitor = Visitor(site)
             let automatic = "/auth/ios/sign-in?automatic=1"
             try await visitor.signIn(app: "macos")
-            site.clock.stop()
             for _ in 0..<3 { #expect(try await visitor.get(automatic).status == 302) }
             site.clock.setWrong(by: jump)
             #expect(try await visitor.get(automatic).fields[.retryAfter] == "60")
@@ -33,7 +32,6 @@ import Testing
         try await Site.run { (site) async throws in
             let visitor = Visitor(site)
             try await visitor.signIn()
-            site.clock.stop()
             // Its own clock says when the token ends.
             try await site.control(#"{"access_token_seconds":200000}"#)
             for _ in 0..<ForcedRefreshLimit.maxRefreshes {

@@ -15,7 +15,6 @@ import Testing
         try await Site.run { site in
             let visitor = Visitor(site)
             #expect(try await visitor.signIn(app: "macos").location == "/macos")
-            site.clock.stop()
             try await test(site, visitor)
         }
     }

@@ -35,7 +35,6 @@ import Testing
                 clientID: own.clientID, redirectURI: own.redirectURI, scopes: own.scopes,
                 allowedTenants: [contoso], clientCapabilities: own.clientCapabilities)
         }) { site in
-            site.clock.stop()
             try await test(site)
         }
     }

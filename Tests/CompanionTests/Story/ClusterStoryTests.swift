@@ -83,7 +83,6 @@ import Testing
     @Test func `an answer that the provider posts to one server is fetched from the other`() async throws {
         try await Self.run { site, first, second in
             let location = try #require(try await first.walkToCallback().location)
-            site.clock.stop()
             let fields = String(try #require(location.split(separator: "?", maxSplits: 1).last))
             let posted = try await second.send(
                 .post, "/auth/callback", headers: [.contentType: "application/x-www-form-urlencoded"], body: fields)
@@ -101,7 +100,6 @@ import Testing
         try await Self.run { site, first, second in
             try await first.signIn()
             Self.hand(first, to: second)
-            site.clock.stop()
             let automatic = "/auth/ios/sign-in?automatic=1"
             for visitor in [first, second, first] { #expect(try await visitor.get(automatic).status == 302) }
             let stopped = try await second.get(automatic)

@@ -315,17 +315,18 @@ struct TestFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A clock that starts at the real time, since curl and the kernel know no other, and moves on the test's word.
+/// A clock that starts at the real time, since curl and the kernel know no other, and stands still: time passes only where
+/// a test advances it, however slow the machine is.
 final class TestClock: Sendable {
     private let offset = Mutex<TimeInterval>(0)
     private let error = Mutex<TimeInterval>(0)
-    private let stopped = Mutex<Date?>(nil)
+    private let begun = Mutex<Date?>(Date())
     /// The current time.
     var now: @Sendable () -> Date {
-        { (self.stopped.withLock { $0 } ?? Date()).addingTimeInterval(self.offset.withLock { $0 }) }
+        { (self.begun.withLock { $0 } ?? Date()).addingTimeInterval(self.offset.withLock { $0 }) }
     }
-    /// From now on time passes only where a test advances it, however slow the machine is.
-    func stop() { stopped.withLock { $0 = Date() } }
+    /// From now on it goes with the real time, which others have: the kernel, a database, another process.
+    func run() { begun.withLock { $0 = nil } }
     func advance(_ seconds: TimeInterval) { offset.withLock { $0 += seconds } }
     /// Sets the companion's clock ahead of the true time, in seconds.
     func setWrong(by seconds: TimeInterval) { error.withLock { $0 = seconds } }
