@@ -7,7 +7,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ChurnTests {
     /// In a process of its own, so that its descriptors can be counted.
-    @Test func `40,000 connections of 8 clients, rude ones among them, get every answer and leak nothing`() async {
+    @Test(.needsTime("forty thousand connections"))
+    func `40,000 connections of 8 clients, rude ones among them, get every answer and leak nothing`() async {
         await #expect(processExitsWith: .success) {
             let group = try WorkerGroup(count: 2)
             for worker in group.workers { await worker.perform { _ in } }

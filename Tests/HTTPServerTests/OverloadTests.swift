@@ -7,7 +7,8 @@ import Testing
 /// Many clients, and too few descriptors. Each test has a process to itself: what it exhausts and counts is the
 /// process's.
 @Suite(.timeLimit(.minutes(5))) struct OverloadTests {
-    @Test func `slow clients do not hurt a quick one`() async {
+    @Test(.needsTime("two thousand connections at once"))
+    func `slow clients do not hurt a quick one`() async {
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()
             try await withServer(configure: { $0.deadlines.head = .seconds(10) }) { port, server in
@@ -33,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func `handshakes that come slowly do not hurt a quick one`() async {
+    @Test(.needsTime("two thousand connections at once"))
+    func `handshakes that come slowly do not hurt a quick one`() async {
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()
             let certificate = try TestCertificate.server()
@@ -63,7 +65,8 @@ import Testing
         }
     }
 
-    @Test func `a client that floods the server leaves others their turn`() async {
+    @Test(.needsTime("a share of the processor"))
+    func `a client that floods the server leaves others their turn`() async {
         await #expect(processExitsWith: .success) {
             try await withServer(workers: 1) { port, _ in
                 let flood = try RawClient(port: port)
@@ -154,7 +157,8 @@ import Testing
         }
     }
 
-    @Test func `many short connections leak nothing`() async {
+    @Test(.needsTime("thousands of connections"))
+    func `many short connections leak nothing`() async {
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()
             try await withServer(configure: { $0.deadlines.linger = .milliseconds(200) }) { port, server in

@@ -47,7 +47,8 @@ import Testing
         await store.close()
     }
 
-    @Test func `one session among 100,000 is found by its index`() async throws {
+    @Test(.needsTime("it writes a hundred thousand sessions"))
+    func `one session among 100,000 is found by its index`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)

@@ -9,7 +9,8 @@ import Testing
 
 /// The space that people without an account may take, on a real disk.
 @Suite struct NewcomerSpaceTests {
-    @Test func `the database stays small, however many strangers come back`() async throws {
+    @Test(.needsTime("it writes for half a minute"))
+    func `the database stays small, however many strangers come back`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         var largest = NewSignInAttempt.sample(state: "largest")
