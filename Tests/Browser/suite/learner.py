@@ -3,7 +3,7 @@
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry("learner", needs="time")
+tests, test = registry("learner")
 
 @test("home begins with the press itself: one click leads to the sign-in, whose result is on the app's page; then its phone says who is signed in")
 def first_press(browser):
@@ -51,7 +51,7 @@ def still_home(browser):
 
 # The drawing
 
-@test("the drawing carries each step along its arrow, says it in words too, and lights the arrows of a step that is pointed at")
+@test("the drawing carries each step along its arrow, says it in words too, and lights the arrows of a step that is pointed at", needs="time")
 def drawing(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")
@@ -123,7 +123,7 @@ requestAnimationFrame(look);
 """
 
 
-@test("the words in the drawing stand below their arrow, and touch neither boxes nor arrows nor the edge, at any width")
+@test("the words in the drawing stand below their arrow, and touch neither boxes nor arrows nor the edge, at any width", needs="time")
 def words_in_drawing(browser):
     # The first goes all its ways; of the others the last one, without motion.
     steps = (("refreshed", "refreshed"), ("unredeemed", "provider_rejected_client"), ("silent", "interaction_required"), ("authorize", "password_reset_requested"),

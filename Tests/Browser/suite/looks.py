@@ -12,7 +12,7 @@ from .kiosk import kiosk
 from .registry import registry
 from .server import Tenant
 
-tests, test = registry("looks", needs="time")
+tests, test = registry("looks")
 
 RECTANGLES = """
 const origin = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -112,7 +112,7 @@ def accessible_states(browser):
     browser.expect_accessible("home signed in")
 
 
-@test("every page of the demo has one bar, its rooms are a click away, the present one is marked, and on a phone they are a menu; home and the tenant's own have theirs")
+@test("every page of the demo has one bar, its rooms are a click away, the present one is marked, and on a phone they are a menu; home and the tenant's own have theirs", needs="time")
 def rooms(browser):
     names = ["Learn", "Your app", "Portal", "Failures", "Paste"]
     places = {"/": None, "/ios": "Learn", "/macos": "Learn", "/external": "Learn", "/b2c": "Learn", "/native": "Your app", "/native/map": "Your app", "/truth": "Your app",
@@ -148,7 +148,7 @@ def rooms(browser):
     assert not browser.all(".rooms")
 
 
-@test("axe finds nothing on the demo tenant's pages")
+@test("axe finds nothing on the demo tenant's pages", needs="time")
 def accessible_tenant(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
@@ -193,7 +193,7 @@ def unassigned(browser):
         browser.open("/control")
 
 
-@test("every page says that it is offline, and that it is over")
+@test("every page says that it is offline, and that it is over", needs="time")
 def offline(browser):
     browser.cdp("Network.enable")
     for path in ("/", "/ios", "/b2c", "/portal", "/auth/signed-out"):
@@ -212,7 +212,7 @@ EVERY_PAGE = ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/native", 
 PAINT = "return Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0)"
 
 
-@test("each page brings at most 70 KB over the wire in 21 answers at the first visit, home 40, and one document at the second; where the columns have no room, they are not loaded")
+@test("each page brings at most 70 KB over the wire in 21 answers at the first visit, home 40, and one document at the second; where the columns have no room, they are not loaded", needs="time")
 def weight(browser):
     figures = []
     browser.size(390, 844)
@@ -232,7 +232,7 @@ def weight(browser):
     print("      " + "\n      ".join(figures), flush=True)
 
 
-@test("only styles, three at most, hold up a page's first paint, which is measured on a page that has settled before")
+@test("only styles, three at most, hold up a page's first paint, which is measured on a page that has settled before", needs="time")
 def first_paint(browser):
     browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
 
@@ -260,7 +260,7 @@ def first_paint(browser):
     print("      first paint: " + ", ".join(figures), flush=True)
 
 
-@test("with all their columns, the applications' pages bring at most 75 KB over the wire in 28 answers at the first visit")
+@test("with all their columns, the applications' pages bring at most 75 KB over the wire in 28 answers at the first visit", needs="time")
 def weight_of_columns(browser):
     browser.size(1720, 1000)
     for path in ("/ios", "/macos", "/external", "/b2c"):
@@ -297,7 +297,7 @@ return found;
 """
 
 
-@test("the pages and the tenant's have six sizes of type, beside the screens that they reproduce and home's headline")
+@test("the pages and the tenant's have six sizes of type, beside the screens that they reproduce and home's headline", needs="time")
 def sizes(browser):
     browser.allow("/nowhere")
     wrong = []
@@ -327,7 +327,7 @@ setTimeout(() => done([sum, [...moved].join(", ")]), 200);
 """
 
 
-@test("no page moves while it loads: the layout shift is below 0.02 on phone, tablet and desktop, at the first visit and the next")
+@test("no page moves while it loads: the layout shift is below 0.02 on phone, tablet and desktop, at the first visit and the next", needs="time")
 def layout_shift(browser):
     browser.allow("/nowhere")
     moved = []
@@ -347,7 +347,7 @@ def layout_shift(browser):
     assert not moved, moved
 
 
-@test("nor does the kiosk move, at its first visit and later, while its first screen comes")
+@test("nor does the kiosk move, at its first visit and later, while its first screen comes", needs="time")
 def kiosk_shift(browser):
     with kiosk(browser):
         # As on a slow device, where what comes late is seen to come.
@@ -365,7 +365,7 @@ def kiosk_shift(browser):
         browser.cdp("Emulation.setCPUThrottlingRate", rate=1)
 
 
-@test("nor does the card move when the profile comes, on a standing screen and a lying one")
+@test("nor does the card move when the profile comes, on a standing screen and a lying one", needs="time")
 def card_shift(browser):
     with kiosk(browser), browser.holding("/api/kiosk/me") as let_go:
         for width, height in ((1080, 1920), (1920, 1080), (1280, 800)):
@@ -452,7 +452,7 @@ def control(browser):
     browser.expect_page("/")
 
 
-@test("the control page leads back to where one came from, after its forms too, and to nowhere else; its number fields say what they are")
+@test("the control page leads back to where one came from, after its forms too, and to nowhere else; its number fields say what they are", needs="time")
 def control_returns(browser):
     browser.open("/portal")
     browser.press("Failures")
@@ -472,7 +472,7 @@ def control_returns(browser):
     browser.expect_page("/")
 
 
-@test("by keyboard alone, the control page makes a rule for one person, which no one else meets, and ends it; each group leads to the iOS tutorial")
+@test("by keyboard alone, the control page makes a rule for one person, which no one else meets, and ends it; each group leads to the iOS tutorial", needs="time")
 def control_rules(browser):
     browser.sign_in()
     browser.driver.get(browser.server.tenant + "/control")
@@ -567,7 +567,7 @@ return boxes.flatMap((e) => {
 """
 
 
-@test("what a finger presses is at least 44 by 44 pixels, and what a mouse presses 24 by 24")
+@test("what a finger presses is at least 44 by 44 pixels, and what a mouse presses 24 by 24", needs="time")
 def targets(browser):
     browser.sign_in()
     for width, height, wanted in ((390, 844, 44), (1280, 800, 24)):
@@ -587,7 +587,7 @@ def targets(browser):
             assert not small, f"{path} at {width}: {small}"
 
 
-@test("with forced colours, cards, screens and panels keep an edge, and who is signed in keeps its dot")
+@test("with forced colours, cards, screens and panels keep an edge, and who is signed in keeps its dot", needs="time")
 def forced_colours(browser):
     browser.sign_in()
     edges = {"/": ".card", "/ios": ".screen", "/macos": ".window", "/external": ".panel", "/portal": ".card", "/auth/signed-out": "main"}

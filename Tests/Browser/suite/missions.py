@@ -11,7 +11,7 @@ from .browser import ADELE
 from .native import begin, paste
 from .registry import registry
 
-tests, test = registry("missions", needs="time")
+tests, test = registry("missions")
 
 MEGAN = "megan@contoso.example"
 ALL = ["A token that expires", "A second factor", "Consent", "Cancel", "An administrator's approval", "Another account", "The provider is down",
@@ -94,7 +94,7 @@ def missions(browser):
     assert not browser.all("#missions")
 
 
-@test("a token ends in the app's cache: the silent call refreshes it, Graph sees only the new one, all in one flow; and it stays done")
+@test("a token ends in the app's cache: the silent call refreshes it, Graph sees only the new one, all in one flow; and it stays done", needs="time")
 def token_ends(browser):
     title = ALL[0]
     for app in ("ios", "macos"):
@@ -127,7 +127,7 @@ def token_ends(browser):
         browser.wait("the count", lambda: "1 of 12" in browser.one(".mission-progress").text)
 
 
-@test("a second factor is a claims challenge of Graph, which a sign-in with those claims meets; who cancels there has not done it")
+@test("a second factor is a claims challenge of Graph, which a sign-in with those claims meets; who cancels there has not done it", needs="time")
 def second_factor(browser):
     browser.sign_in()
     start(browser, ALL[1])
@@ -196,7 +196,7 @@ def stopped(browser):
     assert refreshed == 200, f"the failure outlives its mission: {refreshed}"
 
 
-@test("Graph throttles: neither its pause nor a call before its end is the end, only a call after it; MSAL has no error for either")
+@test("Graph throttles: neither its pause nor a call before its end is the end, only a call after it; MSAL has no error for either", needs="time")
 def graph_throttles(browser):
     browser.sign_in()
     start(browser, ALL[7])
@@ -218,7 +218,7 @@ def graph_throttles(browser):
     expect_done(browser, ALL[7])
 
 
-@test("a revoked session: the silent call asks for interaction, the provider for the password; who goes back has not done it")
+@test("a revoked session: the silent call asks for interaction, the provider for the password; who goes back has not done it", needs="time")
 def revoked(browser):
     for app in ("ios", "macos"):
         browser.cdp("Network.clearBrowserCookies")
@@ -241,7 +241,7 @@ def revoked(browser):
         expect_steps(browser, "silent", "authorize", "callback", "redeemed", "api")
 
 
-@test("consent, cancelling, an administrator's approval and another account are led to, and marked when that has happened and nothing else")
+@test("consent, cancelling, an administrator's approval and another account are led to, and marked when that has happened and nothing else", needs="time")
 def led(browser):
     browser.sign_in()
     start(browser, "Consent")
@@ -344,7 +344,7 @@ class NativeApp:
         return self.redeem(urllib.parse.parse_qs(urllib.parse.urlsplit(location).query)["code"][0])
 
 
-@test("the reader's own app signs in at the demo's tenant: neither this page's sign-in nor a code that is refused counts")
+@test("the reader's own app signs in at the demo's tenant: neither this page's sign-in nor a code that is refused counts", needs="time")
 def native_app(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")
@@ -373,7 +373,7 @@ def native_app(browser):
     expect_not_done(browser)
 
 
-@test("a missing keychain group: the file check says what is missing, and its corrected file is the end; a right file alone is not")
+@test("a missing keychain group: the file check says what is missing, and its corrected file is the end; a right file alone is not", needs="time")
 def keychain(browser):
     for app, group in (("ios", "com.microsoft.adalcache"), ("macos", "com.microsoft.identity.universalstorage")):
         browser.open(f"/{app}")
@@ -409,7 +409,7 @@ def keychain(browser):
         assert browser.driver.execute_script("return localStorage.getItem('mission:keychain')") is None
 
 
-@test("what a mission has set up is undone when the page is left, and set up again when it is back")
+@test("what a mission has set up is undone when the page is left, and set up again when it is back", needs="time")
 def left(browser):
     browser.sign_in()
     start(browser, ALL[6])

@@ -1,16 +1,16 @@
 """Test modules list their tests with this, in the order in which they are written."""
 
 
-def registry(area, needs=None):
+def registry(area):
     """An empty list of tests and the decorator that adds to it. A test's name is `area: sentence`; the sentence says what must hold.
-    It runs alone but for the earlier tests that it needs. With `needs="time"`, of a test or of all of the area, it is left out of the run
-    that decides: it measures time or pixels, waits for seconds to pass, or takes long for what it shows."""
-    tests, all_need = [], needs
+    It runs alone but for the earlier tests that it needs. With `needs="time"` it is left out of the run that decides: it measures time or
+    pixels, waits for seconds to pass, or takes long for what it shows."""
+    tests = []
 
     def test(sentence, *earlier, needs=None):
         def add(function):
             function.sentence, function.needs = f"{area}: {sentence}", earlier
-            function.needs_time = "time" in (needs, all_need)
+            function.needs_time = needs == "time"
             assert function.sentence not in [each.sentence for each in tests], f"two tests have the name {function.sentence!r}"
             tests.append(function)
             return function
