@@ -22,10 +22,10 @@ STORES = r"^(StoreConformance|SQLiteStoreTests|PostgresStoreTests|SessionStoreTe
 APPLICATION = r"^CompanionTests\."
 # Under a sanitizer, TLS and PgBouncer say nothing about our memory and threads, and a tenth of the random schedules will do.
 SANITIZERS = ("address", "thread")
-# What is marked as needing time (`needsTime` in Tests/TestSupport, `needs="time"` in Tests/tally.py) is left out of its step. Where more runs
+SANITIZED = {"STORE_BACKENDS": "sqlite,memory,postgres", "LIFECYCLE_SCHEDULES": "12"}
+# A test that is marked as needing time (`needsTime` in Tests/TestSupport, `needs="time"` in Tests/tally.py) is left out of its step. Where more runs
 # than what decides, it runs afterwards, with nobody beside it.
 WITHOUT_TIME = {"TEST_WITHOUT": "time"}
-SANITIZED = {"STORE_BACKENDS": "sqlite,memory,postgres", "LIFECYCLE_SCHEDULES": "12"}
 # It has all threads unless one asks for them: with `threads=all`, only the one that took the signal (Swift 6.3).
 BACKTRACE = "enable=yes,interactive=no,color=no,registers=none,images=none"
 # More expressions at once have not been tried: each is compared with each test.
