@@ -1,5 +1,4 @@
 """The patience of the suites with what a machine has to do. It costs time only where a test fails."""
-import contextlib
 import os
 import time
 
@@ -23,11 +22,16 @@ def until(condition, what, seconds=SECONDS, seen=None):
 def answered(process, ask, what, said=str):
     """Asks a server that has been started until it answers, which is when `ask` raises no OSError. A process that has ended is not
     waited for. `said()` is its output, for those who read why."""
+    last = None
+
     def answer():
+        nonlocal last
         assert process.poll() is None, f"{what}: it ended with status {process.returncode}\n{said()}"
-        with contextlib.suppress(OSError):
+        try:
             return ask() or True
-    return until(answer, what, seen=said)
+        except OSError as error:
+            last = error
+    return until(answer, what, seen=lambda: f"{last!r}\n{said()}")
 
 
 def true_after(seconds, condition, what, seen=None):

@@ -59,18 +59,21 @@ class Suite:
             self.skipped += len(chosen)
             return
         for _ in range(self.options.repeat if chosen else 0):
-            left = list(chosen)
+            left, is_good = list(chosen), False
             try:
                 with tempfile.TemporaryDirectory(prefix=f"companion-{self.program.parent.name.lower()}-", ignore_cleanup_errors=True) as folder, \
                         environment(pathlib.Path(folder)) as context:
                     while left:
-                        self.check(left.pop(0), context, each)
+                        is_good = self.check(left.pop(0), context, each)
             except Skipped as why:
                 for check in left:
                     self.skip(check, why)
             except Exception as error:
-                # The last one, where it is the end that fails.
-                for check in left or chosen[-1:]:
+                if not left and is_good:
+                    # It is the end that fails: the last one has failed, and not passed.
+                    self.passed -= 1
+                    left = chosen[-1:]
+                for check in left:
                     self.fail(check, "", error)
 
     def chosen(self, checks):
@@ -90,6 +93,7 @@ class Suite:
             each(check, context)
             print(f"ok    {check.sentence}{took(check, began)}", flush=True)
             self.passed += 1
+            return True
         except Skipped as why:
             self.skip(check, why)
         except Exception as error:

@@ -85,7 +85,7 @@ def read(step, log, events, status, listed=()):
         why = None if any(failure.expected == standstill() for failure in outcome.failures) else standstill()
     elif status != 0 and not outcome.failures:
         why = f"ended with status {status}" + (f" ({name_of(status)})" if status > 128 else "")
-    elif outcome.passed + outcome.skipped == 0 and not outcome.failures:
+    elif outcome.passed + outcome.skipped + len(outcome.timed) == 0 and not outcome.failures:
         why = "has no tests"
     if why:
         left = [line.removeprefix("It left behind: ") for line in text.splitlines() if line.startswith("It left behind: ")]
@@ -148,7 +148,8 @@ def swift_outcome(step, events, status):
         left = len(functions - ended - skipped - timed - set(cut) - set(issues))
         why = standstill() if status == STOOD_STILL else f"the process ended with status {status}{f' ({name_of(status)})' if status > 128 else ''} while it ran; {left} tests did not run"
         # A limit, and a stop, end whatever is under way.
-        failures += [Failure(step.name, name_of_test(tests[test_id]), place(tests[test_id]), why, test_id, is_law=status not in (124, 143, STOOD_STILL))
+        failures += [Failure(step.name, name_of_test(tests[test_id]), place(tests[test_id]), why, test_id,
+                             is_law=bool(LAWS.match(test_id)) if status == STOOD_STILL else status not in (124, 143))
                      for test_id in cut]
     begun = functions & (ended | skipped | timed | set(under_way)) if status == STOOD_STILL else functions
     passed = len((ended & functions) - skipped - timed - set(issues))

@@ -108,8 +108,8 @@ def every_step(asked, is_deciding):
     yield Step("counting", ("Tests/Counting/run",), again="whole")
     # These count instructions, say seconds or need the whole machine. The findings of earlier runs of `fuzz` are replayed by `unit`.
     yield suite("machines", "Tests/Machines/run", "--sign-ins", "300", is_listed=True, is_alone=True)
-    yield Step("fuzz", ("Tests/Fuzz/run", "--seconds", "60"), seconds=3600, is_alone=True)
-    yield Step("costs", ("Tests/Costs/run", COMPANION, ".build/debug/Costs"), build="costs", seconds=3600, is_alone=True)
+    yield Step("fuzz", ("Tests/Fuzz/run", "--seconds", "60"), seconds=3600, is_silent=True, is_alone=True)
+    yield Step("costs", ("Tests/Costs/run", COMPANION, ".build/debug/Costs"), build="costs", seconds=3600, is_silent=True, is_alone=True)
     yield Step("debian", ("deploy/debian/test",), seconds=10800, is_silent=True, is_alone=True)
     yield Step("container", ("deploy/container/test",), seconds=10800, is_silent=True, is_alone=True)
 

@@ -150,7 +150,7 @@ class Run:
         second.failures = [failure for failure in second.failures if failure.key not in known]
         if step.kind == "suite":
             second.passed -= len({each for _, each in outcomes.suite_seconds(self.logs / f"{name}-rest.events")} & set(first.begun) - known)
-        missing = len(first.rest) - second.passed - second.skipped - sum(bool(failure.key) for failure in second.failures)
+        missing = len(first.rest) - second.passed - second.skipped - len(second.timed) - sum(bool(failure.key) for failure in second.failures)
         if missing > 0:
             second.failures.append(outcomes.Failure(step.name, f"{missing} tests of {step.name} did not run, because it {outcomes.standstill()}"))
         return outcomes.added(first, second)
@@ -162,11 +162,12 @@ class Run:
             command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
         # Tests/tally.py writes the seconds of its checks there.
         environment = {"TEST_SECONDS": str(events)} | step.environment
+        factor = (self.patience or 1) * (SANITIZED if step.build in plan.SANITIZERS else 1)
         if self.patience:
-            environment["TEST_PATIENCE_FACTOR"] = f"{self.patience * (SANITIZED if step.build in plan.SANITIZERS else 1):g}"
+            environment["TEST_PATIENCE_FACTOR"] = f"{factor:g}"
         # A server that a test has started may go on to write into its log.
         watched = [] if step.is_silent else [events] if step.kind == "swift" else [events, log]
-        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment, watched)
+        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment, watched, factor)
         try:
             listed = self.listed(step, command) if status == outcomes.STOOD_STILL and step.is_listed else []
             outcome = outcomes.read(step, log, events, status, listed)
@@ -180,8 +181,13 @@ class Run:
 
     def listed(self, step, command):
         """The sentences of a suite, in their order, without those that it leaves out."""
-        said = subprocess.run([*command, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=self.root, timeout=60,
-                              env=os.environ | step.environment, check=True).stdout
+        try:
+            said = subprocess.run([*command, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=self.root, timeout=300,
+                                  env=os.environ | step.environment, check=True).stdout
+        except subprocess.SubprocessError as error:
+            # Its output says what ran before.
+            self.say(f"== {step.name} does not list its tests: {error}")
+            return []
         return [line for line in said.splitlines()[:-1] if not outcomes.LEFT_OUT.match(line)]
 
     def repeat(self, step):
@@ -211,7 +217,7 @@ class Run:
         known = {failure.key for failure in failures} | {None}
         failures += [dataclasses.replace(failure, again=PASSED) for key, failure in again.items() if key not in known]
 
-    def follow(self, command, log, name, environment, watched=()):
+    def follow(self, command, log, name, environment, watched=(), factor=1):
         """Runs a command and shows its output, with the name before each line. Returns its status, as a shell has it. It is told that it stands
         still when none of the watched files has grown for long."""
         shown = threading.Thread(target=self.show, args=(log, name, over := threading.Event()))
@@ -225,7 +231,7 @@ class Run:
                 process.terminate()
         shown.start()
         try:
-            status = wait(process, watched)
+            status = wait(process, watched, factor)
         finally:
             over.set()
             shown.join()
@@ -265,7 +271,9 @@ class Run:
 PASSED = "passed when it ran again"
 
 
-def wait(process, watched):
+def wait(process, watched, factor):
+    # Twice as long as a test waits, at least: who waits in vain still says for what.
+    most = outcomes.STANDSTILL * max(1, factor / 7.5)
     size, since = None, time.monotonic()
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -273,7 +281,7 @@ def wait(process, watched):
         now = sum(file.stat().st_size for file in watched if file.exists())
         if now != size:
             size, since = now, time.monotonic()
-        elif time.monotonic() - since > outcomes.STANDSTILL:
+        elif time.monotonic() - since > most:
             # Once: it is ending.
             process.send_signal(signal.SIGQUIT)
             watched = ()
@@ -307,6 +315,8 @@ def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     # Fronts have room for as many connections as they may open files: half of 1,024 is less than one stranger takes.
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES), hard))
+    # Steps say for themselves what they leave out.
+    os.environ.pop("TEST_WITHOUT", None)
     logs = plan.ROOT / ".build-logs"
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir()

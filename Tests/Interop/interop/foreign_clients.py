@@ -211,6 +211,7 @@ def oidc_agent(tenant):
         stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         until(lambda: socket.exists() or agent.poll() is not None, "oidc-agent has its socket")
+        assert agent.poll() is None, "oidc-agent has ended"
         environ["OIDC_SOCK"] = str(socket)
         told(tenant, [
             "oidc-gen", "entra", "--iss", tenant.said["issuer"], "--client-id", tenant.web_id, "--client-secret", SECRET,
