@@ -59,11 +59,9 @@ function show(values) {
 export function followForm(onChange) {
   form.addEventListener("input", ({ target }) => target.name && remember({ [target.name]: value(target) }));
   form.addEventListener("submit", (event) => event.preventDefault());
-  // So is a change from the time before this script came.
-  for (const field of form.querySelectorAll("input[name], textarea[name]")) {
-    if (field.type === "radio" ? field.checked && !field.defaultChecked : field.value !== field.defaultValue) {
-      remember({ [field.name]: value(field) });
-    }
+  // The page comes with an empty form, of which no browser restores anything: what is in it was chosen or typed before this script came.
+  for (const field of form.querySelectorAll("input[name]")) {
+    if (field.type === "radio" ? field.checked : field.value) remember({ [field.name]: value(field) });
   }
   followValues((values) => {
     show(values);

@@ -71,6 +71,27 @@ def kept(browser):
     assert browser.one("#authority").get_attribute("aria-invalid") == "true"
 
 
+@test("a choice that is made before the page's script has come is taken, and what was not touched is as it was kept")
+def chosen_early(browser):
+    visit(browser)
+    fill(browser, platform="macos")
+    data = browser.driver.execute_script(
+        "return performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).find((each) => /\\/data\\/native\\b.*json$/.test(each))")
+    with browser.holding(data) as let_go:
+        browser.open("/native")
+        choose(browser, platform="ios")
+        browser.one("#bundle_id").send_keys("com.contoso.other")
+        assert browser.all("main[data-loading]")
+        let_go()
+        browser.wait("the sections", lambda: browser.all("#rest .contents a"))
+    # Twice: as the script has found it, and as it has kept it.
+    for _ in range(2):
+        values = filled(browser)
+        assert (values["platform"], values["bundle_id"], values["client_id"]) == ("ios", "com.contoso.other", CLIENT), values
+        assert browser.one("input[value=ios]").is_selected() and browser.one("#bundle_id").get_attribute("value") == "com.contoso.other"
+        visit(browser)
+
+
 @test("what an older page has kept, and what is no value at all, does no harm")
 def damaged(browser):
     visit(browser)
