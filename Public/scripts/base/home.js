@@ -43,11 +43,14 @@ function findCards(field) {
   const found = document.getElementById("none-found");
   const cards = [...document.getElementById("cards").children];
   const left = () => cards.filter((card) => !card.hidden);
-  field.addEventListener("input", () => {
+  const find = () => {
     const matches = finding(field.value);
     for (const card of cards) card.hidden = !matches(`${card.textContent} ${card.dataset.app ?? ""}`);
     found.textContent = left().length > 0 ? "" : found.dataset.text;
-  });
+  };
+  field.addEventListener("input", find);
+  // The words may have come before this script.
+  find();
   field.addEventListener("keydown", ({ key }) => key === "Enter" && field.value.trim() && left()[0]?.querySelector("a").click());
 }
 

@@ -13,8 +13,8 @@ async function put(text) {
 
 box.addEventListener("focus", begin, { once: true });
 box.addEventListener("input", begin);
-// Some browsers put back into it the text of a page that is gone.
-box.value = "";
+// In a form without autocompletion no browser puts back the text of a page that is gone: this was pasted before this script came.
+if (box.value) begin();
 
 document.getElementById("examples").addEventListener("click", async ({ target }) => {
   const name = target.dataset.example;

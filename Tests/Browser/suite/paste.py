@@ -180,6 +180,15 @@ Promise.all([indexedDB.databases(), caches.keys()]).then((more) => done(JSON.str
         assert browser.one("#paste").get_attribute("value") == ""
 
 
+@test("what is pasted before the page's script has come is read when it has")
+def pasted_early(browser):
+    for path in ("/", "/paste"):
+        with browser.typing_early("paste", ERROR):
+            browser.open(path)
+            browser.wait("what was found", lambda: "-42011" in browser.one("#found").text)
+        assert browser.one("#paste").get_attribute("value") == ERROR
+
+
 @test("no other issuer's keys are fetched, whatever a token says about them, and a paste of another kind brings no request")
 def nothing_is_fetched(browser):
     ready(browser)

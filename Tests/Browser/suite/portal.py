@@ -716,6 +716,9 @@ def home_finds(browser):
         browser.expect_accessible("home none found")
         field.send_keys(Keys.BACKSPACE, Keys.ENTER)
         browser.expect_page("/timesheets-ios-live")
+        with browser.typing_early("find", "LIVE timesheets ios"):
+            browser.open("/")
+            browser.wait("one is left", lambda: shown() == ["Timesheets for iOS, live"])
 
 
 @test("with 40 registrations the form finds one by words of its name, and health is a line for each: the worst first, problems open, each sort by name", needs="time")
