@@ -15,7 +15,8 @@ const flow = () => document.querySelector("input[name=flow]:checked").value;
 
 let flows = {};
 let play = null;
-let isBusy = false;
+/** The step that is under way. A flow that begins anew gives up the one before, whose answer is not shown then. */
+let current = null;
 /** The results of the flow's requests, in the order of the drawing. */
 let results = [];
 
@@ -44,8 +45,14 @@ function draw() {
   if (activeElement.disabled) (activeElement === againButton ? stepButton : againButton).focus();
 }
 
+function end() {
+  current = null;
+  stepButton.ariaBusy = "false";
+}
+
 function begin() {
   play = null;
+  end();
   results = [];
   reading.replaceChildren(nothing);
   for (const each of [swift, request, answer]) each.replaceChildren();
@@ -72,7 +79,7 @@ async function waiting(methods) {
   return methods.map((name) => all.map((source) => swiftFunction(source, name)).find(Boolean) ?? "").filter(Boolean).join("\n\n");
 }
 
-async function show(sent) {
+async function show(sent, mine) {
   const fields = sent.fields.map(({ name, value }, index) => `${index > 0 ? "&" : ""}${name}=${value}`);
   request.textContent = [`${sent.method} ${sent.path}`, "", ...fields].join("\n");
   answer.textContent = `${sent.status}\n\n${JSON.stringify(sent.answer, null, 2)}`;
@@ -81,28 +88,30 @@ async function show(sent) {
     ...(play.is_over ? [element("span", "", t("play.over"))] : []),
   );
   const methods = sent.msal.flatMap((each) => each.methods);
-  swift.textContent = (await waiting(methods)) || t("play.no_swift");
+  const lines = await waiting(methods);
+  if (mine === current) swift.textContent = lines || t("play.no_swift");
 }
 
 async function step(isWrong) {
-  if (isBusy || play?.is_over) return;
-  isBusy = true;
+  if (current || play?.is_over) return;
+  const mine = (current = {});
   stepButton.ariaBusy = "true";
   try {
-    play ??= await post("/api/demo/native", { flow: flow() });
-    const at = play.position;
-    const sent = await post("/api/demo/native", { play: play.play, wrong: isWrong });
+    const before = play ?? (await post("/api/demo/native", { flow: flow() }));
+    if (mine !== current) return;
+    const sent = await post("/api/demo/native", { play: before.play, wrong: isWrong });
+    if (mine !== current) return;
     play = sent;
-    results[at] = sent;
+    results[before.position] = sent;
     draw();
-    await show(sent);
+    await show(sent, mine);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    if (mine !== current) return;
     begin();
     reading.replaceChildren(element("span", "bad", error.message));
   } finally {
-    isBusy = false;
-    stepButton.ariaBusy = "false";
+    if (mine === current) end();
   }
 }
 

@@ -378,6 +378,23 @@ def requests_drawn(browser):
     return [each.text.split("\n") for each in browser.all("#requests li")]
 
 
+@test("a flow of native authentication that is chosen while a step is under way is the one that is shown")
+def chosen_while_played(browser):
+    browser.open("/native/play")
+    browser.wait("the drawing", lambda: len(requests_drawn(browser)) == 6)
+    nothing = browser.one("#reading").text
+    let_go = browser.hold("/api/demo/native")
+    browser.press("Next step")
+    browser.one("#flows input[value=sign_in]").click()
+    let_go()
+    browser.settled()
+    assert len(requests_drawn(browser)) == 3 and not browser.all("#requests .done"), requests_drawn(browser)
+    assert browser.one("#reading").text == nothing and not browser.one("#again").is_enabled()
+    browser.press("Next step")
+    browser.wait("the first step", lambda: browser.all("#requests .done"))
+    assert requests_drawn(browser)[0][0].startswith("oauth2/v2.0/initiate"), requests_drawn(browser)
+
+
 @test("an app with native authentication is played step by step, by button and by key, with wrong codes, in every flow", needs="time")
 def play(browser):
     browser.open("/")
