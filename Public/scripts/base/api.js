@@ -33,19 +33,19 @@ export class Failure extends Error {
 
 const answersWithin = 60; // seconds
 
-/** The reads that are under way; each can be ended. */
-const reads = new Set();
+/** The requests that are under way, but those that sign out; each can be ended. */
+const underWay = new Set();
 /** Settles when the sign-out that is under way has failed; null while none is. */
 let signOutFailed = null;
 /** Aborts when a page that leaves nothing behind has been left: it is empty then, and no answer comes to it any more. */
 export const leaving = new AbortController();
 
 /** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
-export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin } = {}) {
+export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin, isSignOut = false } = {}) {
   const isRead = method === "GET";
-  while (isRead && signOutFailed) await signOutFailed;
+  while (!isSignOut && signOutFailed) await signOutFailed;
   const end = new AbortController();
-  if (isRead) reads.add(end);
+  if (!isSignOut) underWay.add(end);
   const signal = AbortSignal.any([leaving.signal, end.signal, AbortSignal.timeout(seconds * 1000)]);
   const request = { method, cache: "no-store", redirect: "error", signal };
   if (!isRead) request.headers = { "X-Companion": "1" };
@@ -55,16 +55,19 @@ export async function fetchOwn(path, { method = "GET", body, seconds = answersWi
   }
   try {
     const response = await fetch(base + path, request);
-    // Until its body is there, a read can be ended.
+    // Until its body is there, a request can be ended.
     return new Response(response.status === 204 ? null : await response.arrayBuffer(), response);
   } catch (error) {
     if (leaving.signal.aborted) return new Promise(() => {});
-    if (end.signal.aborted) return end.signal.reason.then(() => fetchOwn(path, { seconds }));
+    if (end.signal.aborted) {
+      await end.signal.reason;
+      if (isRead) return fetchOwn(path, { seconds });
+    }
     if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds }));
     if (!navigator.onLine) throw new Failure(t("api.offline"));
     throw new Failure(t("api.unreachable"));
   } finally {
-    reads.delete(end);
+    underWay.delete(end);
   }
 }
 
@@ -84,15 +87,15 @@ export const get = (path) => send(path);
 export const post = (path, body = {}) => send(path, { method: "POST", body });
 
 /**
- * Posts a sign-out. A read that is under way, or begins meanwhile, would be about an account that is gone: it is asked again where the
- * sign-out fails; else what waits for it waits until the page is drawn anew.
+ * Posts a sign-out. A request that is under way, or begins meanwhile, would be about an account that is gone: what waits for it waits until
+ * the page is drawn anew. Where the sign-out fails, a read is asked again, and what changes something may have reached the server or not.
  */
 export async function postSignOut(path, body) {
   let fail;
   signOutFailed = new Promise((resolve) => (fail = resolve));
-  for (const end of reads) end.abort(signOutFailed);
+  for (const end of underWay) end.abort(signOutFailed);
   try {
-    return await post(path, body);
+    return await send(path, { method: "POST", body, isSignOut: true });
   } catch (failure) {
     fail();
     throw failure;

@@ -400,6 +400,41 @@ def sign_out_while_drawn(browser):
     browser.settled()
 
 
+def refreshing(browser):
+    """A token of the account that is signed in is being refreshed, until the tenant lets it go; the account's tab is open."""
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    tab(browser, "tokens")
+    browser.server.control(hold="token")
+    browser.press("Force refresh")
+    browser.wait("the tenant's wait", lambda: browser.server.control()["held"]["token"] == 1)
+    tab(browser, "account")
+
+
+@test("a token that is being refreshed while its account is signed out is not waited for, and brings no error")
+def sign_out_while_refreshed(browser):
+    refreshing(browser)
+    browser.press("Sign out of this application")
+    browser.wait("nobody", lambda: ADELE not in browser.one("#result").text)
+    browser.server.control(hold=None)
+    browser.settled()
+
+
+@test("a token that is being refreshed when a sign-out fails may have come or not: its tab says that no answer came")
+def failed_sign_out_while_refreshed(browser):
+    refreshing(browser)
+    browser.allow("/auth/ios/sign-out")
+    browser.cdp("Network.enable")
+    browser.cdp("Network.setBlockedURLs", urls=["*/auth/ios/sign-out"])
+    browser.press("Sign out of this application")
+    browser.wait("what is wrong", lambda: "cannot be reached" in browser.one("#outcome").text)
+    browser.cdp("Network.setBlockedURLs", urls=[])
+    browser.wait("the same in the other tab", lambda: "cannot be reached" in browser.all("#tokens")[0].get_attribute("textContent"))
+    browser.server.control(hold=None)
+    browser.press("Sign out of this application")
+    browser.wait("nobody", lambda: ADELE not in browser.one("#result").text)
+
+
 @test("a sign-out that fails says so, and the tab that was drawn again meanwhile is there")
 def failed_sign_out(browser):
     open_portal(browser)
