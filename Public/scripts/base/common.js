@@ -1,8 +1,8 @@
-// Every page has these: the choice of the language at its foot, on a kiosk as buttons for fingers, and a note while the device is
-// offline, which a kiosk says in its own way.
+// Every page has these: the choice of the language at its foot, on a kiosk as buttons for fingers; a note while the device is offline, and
+// its end on a shared device, which a kiosk has in its own way.
 
-import { post } from "./api.js";
-import { element, language, loadTexts, t } from "./page.js";
+import { leaving, post } from "./api.js";
+import { element, isShared, language, loadTexts, t } from "./page.js";
 import { isBlocked } from "./storage.js";
 
 const languages = {
@@ -79,5 +79,23 @@ async function sayBlocked() {
   document.body.prepend(note);
 }
 
+// MARK: A shared device
+
+/** Empties the page, and ends what it has begun, which would not find its elements: answers and events by the signal, timers and frames. */
+function empty() {
+  leaving.abort();
+  document.body.replaceChildren();
+  // Their numbers count up, in every browser; time-outs and intervals share them.
+  for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer);
+  for (let frame = requestAnimationFrame(() => {}); frame > 0; frame--) cancelAnimationFrame(frame);
+}
+
+/** The browser's Back button brings back nothing of a person: a page is emptied when it is left, and loads anew. */
+function leaveNothing() {
+  addEventListener("pagehide", empty);
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+}
+
+if (isShared && !isKiosk) leaveNothing();
 if (!isKiosk) watchConnection();
 if (!isKiosk && isBlocked()) sayBlocked().catch(() => {});

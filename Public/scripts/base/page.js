@@ -3,6 +3,9 @@
 /** The path below which all its addresses are, as "/companion"; empty when the host is its own. */
 export const base = document.documentElement.dataset.base;
 
+/** Whether several people use this browser, one after another. */
+export const isShared = document.querySelector('meta[name="device"]')?.content === "shared";
+
 // MARK: Sentences
 
 const texts = JSON.parse(document.getElementById("strings").textContent);

@@ -97,23 +97,6 @@ export function takeSignOut() {
   return takeQuery().get("state") === expected && expected !== null;
 }
 
-let leavesNothing = false;
-
-/** On a shared device, the browser's Back button brings back nothing of a person: a page is emptied when it is left, and loads anew. */
-export function leaveNothing() {
-  leavesNothing = true;
-  addEventListener("pagehide", empty);
-}
-
-/** Empties the page, and ends what it has begun, which would not find its elements: answers and events by the signal, timers and frames. */
-function empty() {
-  leaving.abort();
-  document.body.replaceChildren();
-  // Their numbers count up, in every browser; time-outs and intervals share them.
-  for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer);
-  for (let frame = requestAnimationFrame(() => {}); frame > 0; frame--) cancelAnimationFrame(frame);
-}
-
 /** The time at which a page has last signed somebody out. */
 const changedKey = "accounts-changed";
 
@@ -130,9 +113,9 @@ export function onForeground(look) {
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look({ isRestored: false }), { signal });
   addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;
-    if (!leavesNothing) return look({ isRestored: true });
-    abandonTrip();
-    location.reload();
+    // It was emptied when it was left, and loads anew.
+    if (signal.aborted) return abandonTrip();
+    look({ isRestored: true });
   });
 }
 

@@ -2,12 +2,11 @@
 // device they last as long as the page.
 
 import { judgeAuthority } from "./authority-rules.js";
+import { isShared } from "./page.js";
 import { demoClientID, demoOrigin, demoValues, graphRoot, isUnknown, policyPieces } from "./project.js";
 import { ofBrowser } from "./storage.js";
 
 const key = "values";
-/** Whether several people use this browser, one after another. */
-export const isShared = document.querySelector('meta[name="device"]')?.content === "shared";
 const followers = [];
 
 /** The values that every kind of tenant has, as they are until something is typed. */

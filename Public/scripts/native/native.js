@@ -3,10 +3,10 @@
 import { verdict } from "./authority.js";
 import { fill as fillProject } from "./project.js";
 import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
-import { base, element, language, t, withElements } from "../base/page.js";
+import { base, element, isShared, language, t, withElements } from "../base/page.js";
 import { numbers } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
-import { isShared, own, remember } from "../base/values.js";
+import { own, remember } from "../base/values.js";
 import { ofBrowser } from "../base/storage.js";
 
 const dated = await numbers();

@@ -5,7 +5,7 @@ import { showDemoAccount } from "./demo.js";
 import { base, element, t } from "../base/page.js";
 import { chosen, keep, kept, startForm } from "./form.js";
 import { announce, button, explained, run } from "./parts.js";
-import { abandonTrip, leaveNothing, loadApplications, onForeground, returnFocus, takeReturn } from "../base/return-trip.js";
+import { abandonTrip, loadApplications, onForeground, returnFocus, takeReturn } from "../base/return-trip.js";
 
 /** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
 const views = {
@@ -178,7 +178,6 @@ async function start() {
   columns.hidden = apps.length === 0;
   if (columns.hidden) return say(t("portal.no_applications"));
   Object.assign(context, { apps, mode, tokenDisplay, apis: known.apis ?? [] });
-  if (mode === "shared") leaveNothing();
   if (own) document.title = `${own.title} · Companion`;
   const asked = query.get("app");
   say(asked && !apps.some(({ id }) => id === asked) ? t("portal.unknown_application", { app: asked }) : "");

@@ -7,7 +7,6 @@ import {
   abandonTrip,
   leave,
   leaveForSignOut,
-  leaveNothing,
   loadApplications,
   onForeground,
   returnFocus,
@@ -329,7 +328,6 @@ export function start(own) {
   begin((async () => {
     known.then(({ mode, own: application }) => {
       state.device = { mode };
-      if (mode === "shared") leaveNothing();
       if (!application) return;
       document.title = `${application.title} · Companion`;
       page.configured?.(application);

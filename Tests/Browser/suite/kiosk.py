@@ -150,6 +150,18 @@ def back_on_other_pages(browser):
         assert {"/", "/portal", "/ios"} <= paths, paths
 
 
+@test("on a shared device, each page is emptied when it is left, also one that has no account, or does not yet know its applications")
+def left_early(browser):
+    with kiosk(browser), browser.holding("/api/apps"):
+        for path in ("/", "/portal?app=ios", "/ios", "/native", "/native/map", "/auth/signed-out"):
+            browser.open(path)
+            browser.settled()
+            browser.driver.execute_script("document.body.append('left behind'); dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+            assert browser.driver.execute_script("return document.body.childNodes.length") == 0, path
+            browser.driver.execute_script("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+            browser.one("h1")
+
+
 @test("on a shared device, a page that is left ends what it has begun, whatever answer it has just been given")
 def left_at_each_answer(browser):
     with kiosk(browser):
