@@ -1,6 +1,7 @@
 // The server's JSON API as the pages use it, and its failures in plain words.
 
 import { base, t } from "./page.js";
+import { ofBrowser } from "./storage.js";
 
 /** The application's name: the first segment of the path of the page, below ours. */
 export const app = location.pathname.slice(base.length).split("/")[1] ?? "";
@@ -37,7 +38,7 @@ const answersWithin = 60; // seconds
 const underWay = new Set();
 /** Settles when the sign-out that is under way has failed; null while none is. */
 let signOutFailed = null;
-/** Aborts when a page that leaves nothing behind has been left: it is empty then, and no answer comes to it any more. */
+/** Aborts when a page of a shared device is emptied: no answer comes to it any more. */
 export const leaving = new AbortController();
 
 /** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
@@ -86,18 +87,35 @@ export async function send(path, request) {
 export const get = (path) => send(path);
 export const post = (path, body = {}) => send(path, { method: "POST", body });
 
+/** A page tells the other tabs the time of a change, after this word where a sign-out begins. */
+const toldKey = "accounts-changed";
+const beginning = "sign-out";
+
+/** Has the other tabs look who is still signed in. */
+export const tellOtherTabs = () => ofBrowser.set(toldKey, Date.now());
+
+/** Calls this when another tab has told that a sign-out begins, or that somebody may have been signed out. */
+export function onTold(heard, options) {
+  const hear = ({ key, newValue }) => key === toldKey && heard({ begins: newValue?.startsWith(beginning) === true });
+  addEventListener("storage", hear, options);
+}
+
 /**
  * Posts a sign-out. A request that is under way, or begins meanwhile, would be about an account that is gone: what waits for it waits until
  * the page is drawn anew. Where the sign-out fails, a read is asked again, and what changes something may have reached the server or not.
+ *
+ * The other tabs are told that it begins, and where it fails; who calls this tells them that it is done.
  */
 export async function postSignOut(path, body) {
   let fail;
   signOutFailed = new Promise((resolve) => (fail = resolve));
   for (const end of underWay) end.abort(signOutFailed);
+  ofBrowser.set(toldKey, `${beginning} ${Date.now()}`);
   try {
     return await send(path, { method: "POST", body, isSignOut: true });
   } catch (failure) {
     fail();
+    tellOtherTabs();
     throw failure;
   } finally {
     signOutFailed = null;

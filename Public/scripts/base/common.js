@@ -1,7 +1,7 @@
 // Every page has these: the choice of the language at its foot, on a kiosk as buttons for fingers; a note while the device is offline, and
 // its end on a shared device, which a kiosk has in its own way.
 
-import { leaving, post } from "./api.js";
+import { leaving, onTold, post } from "./api.js";
 import { element, isShared, language, loadTexts, t } from "./page.js";
 import { isBlocked } from "./storage.js";
 
@@ -96,6 +96,21 @@ function leaveNothing() {
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 }
 
-if (isShared && !isKiosk) leaveNothing();
+/** A sign-out in another tab signs everybody out: what this page waits for would come as an error. It loads anew when that is over. */
+function endWithOtherTabs() {
+  let isWaiting = false;
+  onTold(({ begins }) => {
+    if (!begins) return isWaiting && location.reload();
+    isWaiting = true;
+    empty();
+  });
+  // The other tab may be gone before it has told the end.
+  document.addEventListener("visibilitychange", () => isWaiting && document.visibilityState === "visible" && location.reload());
+}
+
+if (isShared && !isKiosk) {
+  leaveNothing();
+  endWithOtherTabs();
+}
 if (!isKiosk) watchConnection();
 if (!isKiosk && isBlocked()) sayBlocked().catch(() => {});

@@ -1,9 +1,9 @@
 // The trip to the identity provider and back, for every page with an application: its start, what a tab remembers while it is
 // away, what it comes back with, and when it is looked at again.
 
-import { app, get, leaving } from "./api.js";
+import { app, get, leaving, onTold } from "./api.js";
 import { base } from "./page.js";
-import { ofBrowser, ofTab } from "./storage.js";
+import { ofTab } from "./storage.js";
 
 /** The trip for which this tab has left; nothing about the person. */
 const tripKey = `trip:${app}`;
@@ -97,19 +97,13 @@ export function takeSignOut() {
   return takeQuery().get("state") === expected && expected !== null;
 }
 
-/** The time at which a page has last signed somebody out. */
-const changedKey = "accounts-changed";
-
-/** Has the other tabs look who is still signed in. */
-export const tellOtherTabs = () => ofBrowser.set(changedKey, Date.now());
-
 /**
  * Runs `look` when another tab has signed somebody out, and when the page comes to the foreground, because it may have. `isRestored` says
  * that the browser's Back button has brought the page back as it was left.
  */
 export function onForeground(look) {
   const { signal } = leaving;
-  addEventListener("storage", ({ key }) => key === changedKey && look({ isRestored: false }), { signal });
+  onTold(({ begins }) => begins || look({ isRestored: false }), { signal });
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look({ isRestored: false }), { signal });
   addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;

@@ -1,8 +1,7 @@
 // The account menu: who is signed in to this application in this browser; switch, add, take off the list.
 
-import { app, get, send } from "../base/api.js";
+import { app, get, send, tellOtherTabs } from "../base/api.js";
 import { base, element, loadStyle, t } from "../base/page.js";
-import { tellOtherTabs } from "../base/return-trip.js";
 
 const menu = document.getElementById("accounts");
 await loadStyle(`${base}/assets/styles/accounts.css`);

@@ -1,7 +1,7 @@
 // All application pages have this in common: whose account is shown, interactive sign-in and what it brought, one flow
 // at a time with its button busy, sign-out.
 
-import { app, Failure, get, postSignOut } from "../base/api.js";
+import { app, Failure, get, postSignOut, tellOtherTabs } from "../base/api.js";
 import { beginFlow, clearLog, forgetAccount, hideLog, keepLog, log, logError, restoreLog } from "./log.js";
 import {
   abandonTrip,
@@ -12,7 +12,6 @@ import {
   returnFocus,
   signInAddress,
   takeReturn,
-  tellOtherTabs,
 } from "../base/return-trip.js";
 import { t } from "../base/page.js";
 import { addPanel, light, signInError, source, timeline } from "./panels.js";

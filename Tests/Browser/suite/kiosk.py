@@ -179,6 +179,30 @@ def left_at_each_answer(browser):
             assert left >= (1 if path == "/" else 3), f"{path} was left {left} times"
 
 
+@test("on a shared device, a token that is being refreshed when another tab signs out is not waited for, and brings no error")
+def signed_out_in_another_tab(browser):
+    with kiosk(browser):
+        browser.sign_in(username=MEGAN)
+        browser.open("/portal?app=ios")
+        browser.wait("the name", lambda: MEGAN in browser.one("#who").text)
+        browser.one("#tab-tokens").click()
+        browser.server.control(hold="token")
+        browser.press("Force refresh")
+        browser.wait("the tenant's wait", lambda: browser.server.control()["held"]["token"] == 1)
+        first = browser.driver.current_window_handle
+        browser.driver.switch_to.new_window("tab")
+        browser.open("/ios")
+        browser.expect_username(MEGAN)
+        browser.press("Sign Out")
+        browser.expect_page("/auth/signed-out")
+        browser.server.control(hold=None)
+        browser.driver.switch_to.window(first)
+        browser.cdp("Page.bringToFront")
+        browser.wait("nobody", lambda: browser.one("#who").text not in ("", "Loading…") and MEGAN not in browser.one("#who").text)
+        browser.settled()
+        expect_nothing_of(browser, "Megan", MEGAN)
+
+
 @test("two people, one after the other, are each asked for the password and each see their own card")
 def two_people(browser):
     with kiosk(browser):
