@@ -2,7 +2,6 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
-import Logging
 import Testing
 import WebFormats
 
@@ -25,7 +24,7 @@ struct BoundaryTests {
     func `the name in the URL has to be the loopback's own`(_ host: String, _ isLoopback: Bool) throws {
         let configuration = DemoTenantConfiguration(
             clients: [TestTenant.web], publicFolder: TestTenant.publicFolder)
-        let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
+        let platform = try TestTenant.platform(configuration)
         let head = try RequestHead(target: "/", headerFields: [try #require(HTTPField.Name("Host")): host])
         var mark = RequestMark()
         let responder = try DemoResponder(configuration, platform: platform)
@@ -46,7 +45,7 @@ struct BoundaryTests {
     {
         let configuration = DemoTenantConfiguration(
             clients: [TestTenant.web], publicFolder: TestTenant.publicFolder)
-        let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
+        let platform = try TestTenant.platform(configuration)
         let responder = try DemoResponder(configuration, platform: platform)
         let head = try RequestHead(target: "/")
         var mark = RequestMark()
@@ -70,7 +69,7 @@ struct BoundaryTests {
             clients: [TestTenant.web], publicFolder: TestTenant.publicFolder)
         configuration.listenHost = listenHost
         configuration.hasDemoAccounts = false
-        let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
+        let platform = try TestTenant.platform(configuration)
         let responder = try DemoResponder(configuration, platform: platform)
         let head = try RequestHead(target: "/", headerFields: [try #require(HTTPField.Name("Host")): host])
         var mark = RequestMark()
@@ -92,7 +91,7 @@ struct BoundaryTests {
         var configuration = DemoTenantConfiguration(clients: [], publicFolder: TestTenant.publicFolder)
         configuration.listenHost = "0.0.0.0"
         configuration.containerGateways = { [Self.host.network] }
-        let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
+        let platform = try TestTenant.platform(configuration)
         var mark = RequestMark()
         var fields = fields
         fields[try #require(HTTPField.Name("Host"))] = "localhost:8443"

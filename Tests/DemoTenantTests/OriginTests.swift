@@ -182,7 +182,7 @@ struct OriginTests {
         var configuration = DemoTenantConfiguration(clients: [], publicFolder: TestTenant.publicFolder)
         configuration.publicURL = "https://tenant.example"
         configuration.controlToken = token
-        let platform = try Platform(configuration, logger: .init(label: "t"))
+        let platform = try TestTenant.platform(configuration)
         let responder = try DemoResponder(configuration, platform: platform)
         for path in ["/control", "/clients", "/control/logout-token", "/control/else"] {
             let refusal = responder.refusalOfControl(try RequestHead(target: path), from: peer)

@@ -107,7 +107,7 @@ struct OtherBrowserTests {
     private static func platform() throws -> IdentityPlatform {
         let configuration = DemoTenantConfiguration(clients: [], publicFolder: TestTenant.publicFolder)
         return IdentityPlatform(
-            try Platform(configuration, logger: .init(label: "t")),
+            try TestTenant.platform(configuration),
             layout: try PageLayout(publicFolder: configuration.publicFolder, kioskURL: nil))
     }
 

@@ -136,7 +136,7 @@ struct OthersTests {
         var configuration = DemoTenantConfiguration(clients: [], publicFolder: TestTenant.publicFolder)
         configuration.controlToken = Self.token
         let responder = try DemoResponder(
-            configuration, platform: try Platform(configuration, logger: .init(label: "t")))
+            configuration, platform: try TestTenant.platform(configuration))
         func status(_ field: String?, _ address: UInt8 = 7) throws -> Int? {
             let head = try RequestHead(
                 target: "/control", headerFields: field.map { [.authorization: $0] } ?? [:])

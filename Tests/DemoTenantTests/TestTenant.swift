@@ -55,7 +55,7 @@ struct TestTenant: Sendable {
         func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
     }
 
-    /// Keys take a moment to make, so tenants without a file of the caller's begin with these.
+    /// Keys take a second of a processor to make, so tenants without a file of the caller's begin with these.
     private static let keys = Result { try DemoSigningKey.first() }
 
     /// The path of a file that does not exist yet, in a folder of its own.
@@ -63,6 +63,13 @@ struct TestTenant: Sendable {
         let folder = TemporaryFolder.ofProcess.appendingPathComponent("demo-tenant-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder.appendingPathComponent("state.json").path
+    }
+
+    /// The platform of a tenant that is asked without a connection.
+    static func platform(_ configuration: DemoTenantConfiguration) throws -> Platform {
+        var configuration = configuration
+        configuration.makeSigningKeys = keys.get
+        return try Platform(configuration, logger: Logger(label: "demo tenant"))
     }
 
     /// Removes the file with its folder, so that a request which outlived the tenant's stop leaves nothing either.
