@@ -210,14 +210,11 @@ import Testing
     @Test func `stopping still answers an idle connection that sends within the idle grace`() async throws {
         try await withServer { port, server in
             let used = try RawClient(port: port)
-            let unused = try RawClient(port: port)
-            for client in [used, unused] {
-                try await blocking {
-                    try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
-                    _ = try client.answer()
-                }
+            try await blocking {
+                try used.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                _ = try used.answer()
             }
-            async let stopped: Void = server.stop(grace: .seconds(30), idleGrace: .seconds(5))
+            async let stopped: Void = server.stop(grace: .seconds(60), idleGrace: .seconds(30))
             #expect(await eventually { (try? RawClient(port: port)) == nil })
             let answer = try await blocking {
                 try used.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -225,9 +222,21 @@ import Testing
             }
             #expect(answer.body == "hello")
             #expect(answer.fields["connection"] == "close")
+            used.close()
+            await stopped
+        }
+    }
+
+    @Test func `stopping closes a connection that is idle until the idle grace is over`() async throws {
+        try await withServer { port, server in
+            let unused = try RawClient(port: port)
+            try await blocking {
+                try unused.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                _ = try unused.answer()
+            }
+            async let stopped: Void = server.stop(grace: .seconds(60), idleGrace: .milliseconds(50))
             let end = try await blocking { unused.rest().end }
             #expect(end == .closed)
-            used.close()
             await stopped
         }
     }

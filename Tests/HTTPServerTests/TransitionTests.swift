@@ -165,7 +165,7 @@ struct Transition: Sendable, CustomTestStringConvertible {
     @Test(arguments: Transition.all)
     func `a connection is in the phase that its table says`(_ row: Transition) async throws {
         // Where a machine takes as long for the steps as the deadline, they say nothing, and have a longer one.
-        for short in [Duration.milliseconds(300), .seconds(3)] {
+        for short in [Duration.milliseconds(100), .seconds(1)] {
             if try await judges(row, short: short, mayBeLate: row.phase != .closed) { return }
         }
         _ = try await judges(row, short: .seconds(30), mayBeLate: false)
