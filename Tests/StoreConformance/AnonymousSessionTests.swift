@@ -33,7 +33,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases)
+    @Test(arguments: TestedBackend.kinds)
     func `an anonymous session is purged with its last attempt, long before one with an account`(
         _ backend: TestedBackend
     ) async throws {

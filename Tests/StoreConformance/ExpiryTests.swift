@@ -84,7 +84,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases)
+    @Test(arguments: TestedBackend.kinds)
     func `a purge deletes what is over and nothing else`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(600))

@@ -128,7 +128,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases)
+    @Test(arguments: TestedBackend.kinds)
     func `more uses than one transaction takes are all written by the background work`(_ backend: TestedBackend)
         async throws
     {

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.allCases)
+    @Test(arguments: TestedBackend.kinds)
     func `at a thousand newcomers the oldest that are over make room, with what ends with them`(
         _ backend: TestedBackend
     ) async throws {

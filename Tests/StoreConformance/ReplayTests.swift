@@ -114,7 +114,7 @@ import Testing
         .newcomer("repeated a second time with the current id", .replayed, .issued, "replayed"),
     ]
 
-    @Test(arguments: TestedBackend.allCases, rows)
+    @Test(arguments: TestedBackend.kinds, rows)
     func `the code and cookie of a callback decide its outcome`(_ backend: TestedBackend, _ row: Row) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()

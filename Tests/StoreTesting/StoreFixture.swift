@@ -45,6 +45,10 @@ package enum TestedBackend: String, Sendable, CaseIterable {
         }
         return here.filter { names.contains(Substring($0.rawValue)) }
     }()
+    /// One of each kind, for tests of many rows: the ways to PostgreSQL differ in nothing that they show.
+    package static var kinds: [TestedBackend] {
+        allCases.filter { $0 != .encryptedPostgres && $0 != .pooledPostgres }
+    }
     /// The backends that several servers can use at once.
     package static var clustered: [TestedBackend] { allCases.filter { $0 != .sqlite } }
     /// The backends in PostgreSQL.
