@@ -90,7 +90,7 @@ def every_step(asked, is_deciding):
 
     for part in ("1/2", "2/2"):
         yield suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, again="sentences", is_listed=True, environment=WITHOUT_TIME)
-    yield from unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "40"} if is_deciding else {})
+    yield from unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "20"} if is_deciding else {})
     yield from unit("address", ".build-address", "address", SANITIZED)
     yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
     yield swift("thread-rest", ".build-thread", "thread", SANITIZED, "--no-parallel", "--skip", STORES)
