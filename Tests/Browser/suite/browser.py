@@ -165,17 +165,29 @@ class Browser:
             return f"        {error.msg}"
 
     @contextmanager
+    def on_shared_device(self):
+        """The server of a shared device for a while, in the state of a new one."""
+        device = self.server.shared_device()
+        device.ensure_running()
+        device.reset()
+        self.cdp("Storage.clearDataForOrigin", origin=device.origin, storageTypes="local_storage")
+        with self.visiting(device):
+            yield
+
+    @contextmanager
     def visiting(self, server):
-        """Another server for a while."""
+        """Another server for a while. One that runs already goes on afterwards."""
         usual, self.server = self.server, server
+        is_running = server.is_running
         try:
-            server.start()
+            server.ensure_running()
             yield
             self.expect_clean()
         finally:
             self.driver.get("about:blank")
             self.drain()
-            server.stop()
+            if not is_running:
+                server.stop()
             self.server = usual
 
     @contextmanager

@@ -430,15 +430,15 @@ def decoded_of(browser):
 
 @test("on a shared device, on a team's server and where tokens are hidden no step shows claims")
 def not_decoded(browser):
-    for server, app in ((browser.server.sibling("shared-claims", COMPANION_DEVICE_MODE="shared"), "ios"),
-                        (browser.server.sibling("hidden-claims", COMPANION_TOKEN_DISPLAY="hidden"), "ios"),
-                        (Registrations(browser.server, 2), "expenses-ios-test")):
-        with browser.visiting(server):
+    for visit, app in ((browser.on_shared_device(), "ios"),
+                       (browser.visiting(browser.server.sibling("hidden-claims", COMPANION_TOKEN_DISPLAY="hidden")), "ios"),
+                       (browser.visiting(Registrations(browser.server, 2)), "expenses-ios-test")):
+        with visit:
             browser.sign_in(app)
             open_redeemed(browser)
             browser.settled()
             asked = browser.driver.execute_script("return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/tokens')).length")
-            assert asked == 0 and not browser.driver.find_elements("css selector", "#timeline .token"), server.settings
+            assert asked == 0 and not browser.driver.find_elements("css selector", "#timeline .token"), browser.server.settings
 
 
 @test("the code follows what was chosen, before the sign-in and in the steps of each attempt")
@@ -611,7 +611,7 @@ def sign_out_choice(browser):
 
 @test("on a shared device there is no choice: Sign Out signs out at the provider too, as the tutorial's code does")
 def sign_out_shared(browser):
-    with browser.visiting(browser.server.sibling("sign-out", COMPANION_DEVICE_MODE="shared")):
+    with browser.on_shared_device():
         browser.open("/ios")
         browser.press("Sign-in options")
         assert not browser.one("#option-sign_out").is_enabled()

@@ -282,7 +282,7 @@ def back(browser):
 
 @test("signing out in shared mode leaves the browser signed out everywhere, and nothing on the screen")
 def shared_mode(browser):
-    with browser.visiting(browser.server.sibling("shared", COMPANION_DEVICE_MODE="shared")):
+    with browser.on_shared_device():
         browser.open("/")
         browser.expect_text("#mode", "Shared")
         browser.sign_in()

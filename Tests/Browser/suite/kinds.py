@@ -344,7 +344,7 @@ def incremental_consent(browser):
 
 @test("a sign-out at the provider ends the other application's session by the front channel")
 def front_channel(browser):
-    with browser.visiting(browser.server.sibling("front-channel", COMPANION_DEVICE_MODE="shared")):
+    with browser.on_shared_device():
         browser.sign_in()
         browser.open("/macos")
         browser.press("Call Microsoft Graph API")
@@ -360,7 +360,7 @@ def front_channel(browser):
 
 @test("signing out of a shared device's browser comes back and says that the provider confirmed")
 def confirmed_sign_out(browser):
-    with browser.visiting(browser.server.sibling("confirmed", COMPANION_DEVICE_MODE="shared")):
+    with browser.on_shared_device():
         browser.sign_in()
         browser.press("Sign Out")
         browser.wait("the signed-out page", lambda: "/auth/signed-out" in browser.driver.current_url)

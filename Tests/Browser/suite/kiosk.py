@@ -11,16 +11,17 @@ from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE
 from .registry import registry
+from .server import LONG
 
 tests, test = registry("kiosk")
 
 MEGAN = "megan@contoso.example"
-LONG = {"COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS": "600", "COMPANION_KIOSK_IDLE_SECONDS": "900", "COMPANION_SESSION_IDLE_MINUTES": "60"}
 
 
 @contextmanager
 def kiosk(browser, **settings):
-    with browser.visiting(browser.server.sibling("kiosk", COMPANION_DEVICE_MODE="shared", **(settings or LONG))):
+    own = browser.server.sibling("kiosk", COMPANION_DEVICE_MODE="shared", **settings) if settings else None
+    with browser.visiting(own) if own else browser.on_shared_device():
         browser.server.reset()
         browser.open("/kiosk")
         browser.one("#attract")

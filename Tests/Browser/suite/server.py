@@ -10,6 +10,9 @@ import urllib.request
 import ports
 from patience import SECONDS, answered
 
+# The times of a kiosk, which no check meets.
+LONG = {"COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS": "600", "COMPANION_KIOSK_IDLE_SECONDS": "900", "COMPANION_SESSION_IDLE_MINUTES": "60"}
+
 
 class Server:
     def __init__(self, binary, public, folder, settings=None):
@@ -19,6 +22,7 @@ class Server:
         self.tenant = f"http://localhost:{self.port + 1}"
         self.log = folder / "companion.log"
         self.process = None
+        self.device = None
 
     def start(self):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")} | self.settings
@@ -36,8 +40,17 @@ class Server:
         folder.mkdir(exist_ok=True)
         return Server(self.binary, self.public, folder, settings)
 
+    def shared_device(self):
+        """The sibling on a shared device, one for all checks that need no settings of their own; it stops with this server."""
+        self.device = self.device or self.sibling("device", COMPANION_DEVICE_MODE="shared", **LONG)
+        return self.device
+
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
     def ensure_running(self):
-        if self.process is None or self.process.poll() is not None:
+        if not self.is_running:
             self.start()
 
     def kill(self):
@@ -47,7 +60,9 @@ class Server:
 
     def stop(self):
         """As an operator does, with patience for the 10 seconds that requests under way are given."""
-        if self.process and self.process.poll() is None:
+        if self.device:
+            self.device.stop()
+        if self.is_running:
             self.process.terminate()
             try:
                 self.process.wait(15)

@@ -104,7 +104,7 @@ def damaged(browser):
 
 @test("on a shared device neither the values nor the progress outlast the page")
 def shared(browser):
-    with browser.visiting(browser.server.sibling("setup-shared", COMPANION_DEVICE_MODE="shared")):
+    with browser.on_shared_device():
         visit(browser)
         fill(browser)
         browser.one("#register input[type=checkbox]").click()

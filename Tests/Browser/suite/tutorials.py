@@ -515,7 +515,7 @@ def kept(browser):
 
 @test("on a shared device, only what was said since the press survives the trip")
 def kept_shared(browser):
-    with browser.visiting(browser.server.sibling("kept", COMPANION_DEVICE_MODE="shared")):
+    with browser.on_shared_device():
         browser.open("/external")
         browser.settled()
         browser.press("Acquire Token Silently")
