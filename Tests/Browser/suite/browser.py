@@ -86,6 +86,7 @@ class Browser:
         # axe takes its time on a page with hundreds of controls, on a busy machine.
         self.driver.set_script_timeout(120)
         self.allowed = []
+        self.is_still = False
 
     def quit(self):
         self.driver.quit()
@@ -104,6 +105,7 @@ class Browser:
         self.cdp("Network.clearBrowserCookies")
         self.cdp("Storage.clearDataForOrigin", origin=self.server.origin, storageTypes="local_storage")
         self.size(1280, 800)
+        self.is_still = False
         self.colours("light")
         self.allowed = []
         self.drain()
@@ -229,7 +231,13 @@ class Browser:
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
 
     def colours(self, scheme):
-        self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        still = [{"name": "prefers-reduced-motion", "value": "reduce"}] if self.is_still else []
+        self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}, *still])
+
+    def stand_still(self):
+        """Motion is to be reduced until the test ends: an animation that does not end keeps a processor busy."""
+        self.is_still = True
+        self.colours("light")
 
     def shoot(self, name):
         if self.screenshots:

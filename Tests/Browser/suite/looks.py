@@ -349,7 +349,7 @@ def layout_shift(browser):
 
 @test("nor does the kiosk move, at its first visit and later, while its first screen comes", needs="time")
 def kiosk_shift(browser):
-    with kiosk(browser):
+    with kiosk(browser, is_moving=True):
         # As on a slow device, where what comes late is seen to come.
         browser.cdp("Emulation.setCPUThrottlingRate", rate=4)
         for width, height in ((390, 844), (1080, 1920), (1280, 800), (1920, 1080)):
@@ -367,7 +367,7 @@ def kiosk_shift(browser):
 
 @test("nor does the card move when the profile comes, on a standing screen and a lying one", needs="time")
 def card_shift(browser):
-    with kiosk(browser), browser.holding("/api/kiosk/me") as let_go:
+    with kiosk(browser, is_moving=True), browser.holding("/api/kiosk/me") as let_go:
         for width, height in ((1080, 1920), (1920, 1080), (1280, 800)):
             browser.size(width, height)
             browser.open("/kiosk")
