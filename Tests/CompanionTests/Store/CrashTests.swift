@@ -28,7 +28,7 @@ import Testing
 
     private static let visitorCount = 200
 
-    @Test
+    @Test(.needsTime("it kills a server four times in the middle of hundreds of sign-ins"))
     func `each browser that got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
         async throws
     {
