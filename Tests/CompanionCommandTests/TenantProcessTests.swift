@@ -158,7 +158,7 @@ import WebFormats
     }
 
     @Test func `a signal right behind the line ends it`() throws {
-        for _ in 0..<20 {
+        for _ in 0..<5 {
             let tenant = try RunningTenant(["--json", "--plain", "--listen", "localhost:0"])
             _ = try tenant.announcement()
             tenant.process.terminate()

@@ -52,7 +52,7 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `a stop signal ends a server although nobody reads its log`(signal: Int32) throws {
         let demo = try unread()
-        #expect(try ask("/ios", times: 1000).status == 0)
+        #expect(try ask("/api/ios/me", times: 1000).status == 0)
         kill(demo.process.processIdentifier, signal)
         demo.process.waitUntilExit()
         #expect(demo.process.terminationReason == .exit)
