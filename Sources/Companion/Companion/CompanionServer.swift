@@ -65,8 +65,9 @@ package final class CompanionServer: Sendable {
 
     /// The files of the public folder, which several servers of one process may share, and what compresses them.
     package struct PublicContent: Sendable {
-        /// Nil reads the folder of the configuration.
+        /// Nil reads the folder of the configuration, for these and for the languages.
         var files: StaticFiles?
+        var languages: Languages?
         var compression = AssetCompression()
 
         package init() {}
@@ -86,9 +87,10 @@ package final class CompanionServer: Sendable {
         droppedLogLines: @escaping @Sendable () -> Int = { 0 }, content known: PublicContent, openStore: OpenStore
     ) throws {
         compression = known.compression
-        let languages = try Languages(
-            publicFolder: configuration.publicFolder,
-            cookieName: SessionCookie(configuration: configuration).name + "-language")
+        let cookieName = SessionCookie(configuration: configuration).name + "-language"
+        let languages =
+            try known.languages?.with(cookieName: cookieName)
+            ?? Languages(publicFolder: configuration.publicFolder, cookieName: cookieName)
         content = FixedContent(configuration: configuration)
         pages = try Pages(
             folder: configuration.publicFolder, files: known.files, applications: configuration.applications,

@@ -12,7 +12,7 @@ package struct Languages: Sendable {
     /// All languages: English first, then by tag.
     package let all: [Language]
     /// The cookie for a person's choice.
-    package let cookieName: String
+    package private(set) var cookieName: String
     /// The indices of the languages by the ranges that they serve. If two languages serve the same range, the first one
     /// counts.
     private let places: [String: Int]
@@ -67,6 +67,13 @@ package struct Languages: Sendable {
                 throw LanguageFault(file: "\(folder)/\(language.tag).json", reason: "has no “\(missing)”")
             }
         }
+    }
+
+    /// Returns the same languages with another cookie for the choice.
+    package func with(cookieName: String) -> Languages {
+        var copy = self
+        copy.cookieName = cookieName
+        return copy
     }
 
     package subscript(tag: String) -> Language? { all.first { $0.tag == tag } }

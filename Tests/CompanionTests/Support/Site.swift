@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import HTTPClient
 import HTTPTypes
+import Languages
 import Logging
 import OpenIDConnect
 import SessionStore
@@ -76,10 +77,11 @@ final class Site: Sendable {
         await site.close()
     }
 
-    /// The public folder, read once, and nothing that compresses it.
+    /// The public folder with its languages, read once, and nothing that compresses it.
     private static let uncompressed = Result {
         var content = CompanionServer.PublicContent()
         content.files = try Pages.files(in: publicFolder)
+        content.languages = try Languages(publicFolder: publicFolder, cookieName: "")
         content.compression.stop()
         return content
     }
