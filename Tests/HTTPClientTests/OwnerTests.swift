@@ -68,7 +68,7 @@ import Testing
 
     @Test(arguments: rows, [Echo.never, .always])
     func `no caller gets a response that was meant for another`(_ row: Row, echo: Echo) async throws {
-        let responses = try await Self.run(row, echo, requests: 700)
+        let responses = try await Self.run(row, echo, requests: 350)
         #expect(responses.own > 0 || row.isShifted)
         #expect(responses.foreign == 0)
     }

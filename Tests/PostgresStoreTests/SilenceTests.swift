@@ -160,7 +160,8 @@ struct SilenceTests {
         await close()
     }
 
-    @Test func `the end of the silence is noticed without a request`() async throws {
+    @Test(.needsTime("a statement's five seconds pass"))
+    func `the end of the silence is noticed without a request`() async throws {
         let (id, _) = try await signedIn()
         way.freeze(true)
         _ = try await store.session(id)
