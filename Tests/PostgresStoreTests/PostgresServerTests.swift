@@ -196,6 +196,33 @@ struct PostgresServerTests {
         await store.close()
     }
 
+    @Test func `a pause that a server of the previous version began does not get the status of an earlier one`()
+        async throws
+    {
+        let fixture = try StoreFixture(.postgres)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let session = try #require(try await store.session(id)).key
+        let account = AccountKey(session: session, app: "ios", id: "adele.tenant")
+        func statusOfPause() async throws -> Int? {
+            guard case .tooEarly(_, let status) = try await store.takeRefreshTurn(of: account) else {
+                Issue.record("no pause")
+                return nil
+            }
+            return status
+        }
+        guard case .mine(let turn) = try await store.takeRefreshTurn(of: account) else {
+            Issue.record("no turn")
+            return
+        }
+        await store.giveBack(turn, pause: .seconds(90), status: 503)
+        #expect(try await statusOfPause() == 503)
+        let connection = try BlockingConnection(try #require(fixture.postgres))
+        try connection.query("UPDATE account SET fence = fence + 1, retry_at = retry_at + 1")
+        #expect(try await statusOfPause() == nil)
+        await store.close()
+    }
+
     @Test func `tables that are not migrated yet name the servers that use them`() throws {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)
@@ -204,11 +231,13 @@ struct PostgresServerTests {
         for statement in [
             "ALTER TABLE server_process DROP COLUMN clock_ahead", "ALTER TABLE posted_answer DROP COLUMN asker",
             "ALTER TABLE session_note DROP COLUMN sealed", "DROP TABLE check_round",
-            "DELETE FROM chore WHERE name = 'checks'", "UPDATE companion_schema SET version = 3",
+            "DELETE FROM chore WHERE name = 'checks'",
+            "ALTER TABLE account DROP COLUMN retry_status, DROP COLUMN retry_status_at",
+            "UPDATE companion_schema SET version = 3",
             "INSERT INTO server_process VALUES ('old', 'host', '0', '', \(Transaction.serverTime) + 30000)",
         ] { try connection.query(statement) }
         #expect(PostgresStore.inspect(settings, keyRing: nil).servers.map(\.host) == ["host"])
-        #expect(try PostgresStore.migrate(settings).count == 4)
+        #expect(try PostgresStore.migrate(settings).count == 5)
     }
 
     @Test func `a note is stored sealed, for its session alone, and those of the previous version are read`()
@@ -255,6 +284,7 @@ struct PostgresServerTests {
             """, "ALTER TABLE posted_answer DROP COLUMN asker", "ALTER TABLE session_note DROP COLUMN sealed",
             "DROP TABLE check_round",
             "DELETE FROM chore WHERE name = 'checks'",
+            "ALTER TABLE account DROP COLUMN retry_status, DROP COLUMN retry_status_at",
             "DELETE FROM sign_in_attempt WHERE session IS NULL", "UPDATE companion_schema SET version = 4",
             // As many as that version allows.
             """
@@ -267,7 +297,10 @@ struct PostgresServerTests {
         ] { try connection.query(statement) }
         #expect(
             try PostgresStore.migrate(settings)
-                == ["5: attempts that have come back", "6: sealed notes", "7: the last checks of applications"])
+                == [
+                    "5: attempts that have come back", "6: sealed notes", "7: the last checks of applications",
+                    "8: the status that began a pause",
+                ])
 
         store = try fixture.open()
         #expect(try await store.session(id)?.accounts.map(\.id) == ["adele.tenant"])

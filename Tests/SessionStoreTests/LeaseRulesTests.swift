@@ -45,6 +45,9 @@ import Testing
         Row("it is our own", held(by: "b"), .take),
         Row("it was given back", held().givenBack(pause: .zero, now: 5000), .take),
         Row("it was given back with a pause", held().givenBack(pause: .seconds(3), now: 4000), .tooEarly(2000)),
+        Row(
+            "it was given back with a pause and its status",
+            held().givenBack(pause: .seconds(3), status: 503, now: 4000), .tooEarly(2000, status: 503)),
         Row("the pause is over", held().givenBack(pause: .seconds(3), now: 4000), at: 7, .take),
         Row("a pause of the past is none", held().givenBack(pause: .seconds(-3), now: 5000), .take),
         Row("our own, and paused", held(by: "b").givenBack(pause: .seconds(3), now: 4000), .tooEarly(2000)),
@@ -75,6 +78,9 @@ import Testing
         #expect(taken.taken(by: "b", for: .seconds(20), now: 30_000).fence == 2)
         #expect(taken.givenBack(pause: .seconds(1), now: 2000) == RefreshState(fence: 1, retryAt: 3000))
         #expect(taken.renewed == RefreshState(fence: 2))
+        let paused = taken.givenBack(pause: .seconds(1), status: 503, now: 2000)
+        #expect(paused.renewed == RefreshState(fence: 2))
+        #expect(paused.taken(by: "b", for: .zero, now: 0).retryStatus == nil)
     }
 
     @Test(

@@ -126,11 +126,11 @@ import Testing
         let passed = begun.duration(to: .now)
         #expect(remaining + passed >= .milliseconds(19_900))
         #expect(try await servers.version() == version)
-        try await servers.place().giveBack(lease, pause: .zero)
+        try await servers.place().giveBack(lease, pause: .zero, status: nil)
         #expect(try await servers.version() != version)
         #expect(try await servers.taken(1).fence == lease.fence.map { $0 + 1 })
         // Given back once more, it is another's.
-        try await servers.place().giveBack(lease, pause: .zero)
+        try await servers.place().giveBack(lease, pause: .zero, status: nil)
         guard case .held("server1", _, _) = try await servers.take(0) else {
             Issue.record("an old lease ended a newer one")
             return
@@ -143,9 +143,9 @@ import Testing
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
-        try await servers.place().giveBack(try await servers.taken(0), pause: .seconds(90))
+        try await servers.place().giveBack(try await servers.taken(0), pause: .seconds(90), status: nil)
         for number in [0, 1] {
-            guard case .tooEarly(let wait) = try await servers.take(number) else {
+            guard case .tooEarly(let wait, nil) = try await servers.take(number) else {
                 Issue.record("taken too early")
                 continue
             }
@@ -154,6 +154,38 @@ import Testing
         // A new sign-in need not wait for it.
         try await servers.stores[1].signIn("adele", cookie: servers.id, at: servers.fixture.clock)
         _ = try await servers.taken(1)
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.clustered)
+    func `every server learns the status that began a pause, until a lease or a sign-in ends it`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        guard case .mine(let turn) = try await servers.stores[0].takeRefreshTurn(of: servers.account) else {
+            throw UnexpectedOutcome(name: "no turn")
+        }
+        await servers.stores[0].giveBack(turn, pause: .seconds(90), status: 503)
+        for store in servers.stores {
+            guard case .tooEarly(_, 503) = try await store.takeRefreshTurn(of: servers.account) else {
+                Issue.record("the status is not known")
+                continue
+            }
+        }
+        func statusOfNextPause() async throws -> Int? {
+            let lease = try await servers.taken(1)
+            try await servers.place(1).giveBack(lease, pause: .seconds(90), status: nil)
+            guard case .tooEarly(_, let status) = try await servers.take(0) else {
+                throw UnexpectedOutcome(name: "no pause")
+            }
+            return status
+        }
+        try await servers.stores[1].signIn("adele", cookie: servers.id, at: servers.fixture.clock)
+        #expect(try await statusOfNextPause() == nil, "it was another pause's")
+        #expect(try await servers.store("late", under: nil))
+        let brief = try await servers.taken(0)
+        try await servers.place().giveBack(brief, pause: .zero, status: 503)
+        #expect(try await statusOfNextPause() == nil, "that pause was over")
         await servers.close()
     }
 
@@ -349,7 +381,7 @@ import Testing
                 of: servers.account, seen: lease.spent, by: "server0", for: .seconds(20))
         }
         await #expect(throws: StoreError.noSuchSession) { try await servers.store("late", under: lease) }
-        try await servers.place().giveBack(lease, pause: .zero)
+        try await servers.place().giveBack(lease, pause: .zero, status: nil)
         await servers.close()
     }
 

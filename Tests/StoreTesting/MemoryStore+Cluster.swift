@@ -35,7 +35,7 @@ extension MemoryStore {
                     stored.refresh = stored.refresh.broughtBack(now: now) ?? stored.refresh
                     answer = .held(
                         by: stored.refresh.holder, remaining: .milliseconds(remaining), version: version)
-                case .tooEarly(let wait): answer = .tooEarly(.milliseconds(wait))
+                case .tooEarly(let wait, let status): answer = .tooEarly(.milliseconds(wait), status: status)
                 case .changed: break
                 }
             }
@@ -43,11 +43,13 @@ extension MemoryStore {
         }
     }
 
-    package func giveBack(_ lease: RefreshLease, pause: Duration) async throws(StoreError) {
+    package func giveBack(_ lease: RefreshLease, pause: Duration, status: Int?) async throws(StoreError) {
         let now = time
         try write { state in
             guard let stored = state.account(lease.account), stored.refresh.fence == lease.fence else { return }
-            try? state.change(lease.account) { $0.refresh = $0.refresh.givenBack(pause: pause, now: now) }
+            try? state.change(lease.account) {
+                $0.refresh = $0.refresh.givenBack(pause: pause, status: status, now: now)
+            }
             state.sessions[lease.account.session]?.version += 1
         }
     }

@@ -27,20 +27,20 @@ extension PostgresStore {
                 if let shorter = state.broughtBack(now: now) { transaction.set(shorter, of: account) }
                 return .held(
                     by: state.holder, remaining: .milliseconds(remaining), version: try row.integer(0))
-            case .tooEarly(let wait): return .tooEarly(.milliseconds(wait))
+            case .tooEarly(let wait, let status): return .tooEarly(.milliseconds(wait), status: status)
             case .changed: return .changed
             }
         }
     }
 
-    package func giveBack(_ lease: RefreshLease, pause: Duration) async throws(StoreError) {
+    package func giveBack(_ lease: RefreshLease, pause: Duration, status: Int?) async throws(StoreError) {
         try await database.write { transaction in
             guard let session = try await transaction.lock(lease.account.session),
                 let (state, _, now) = try await transaction.refreshState(of: lease.account),
                 state.fence == lease.fence
             else { return }
             try await transaction.change(session.key)
-            transaction.set(state.givenBack(pause: pause, now: now), of: lease.account)
+            transaction.set(state.givenBack(pause: pause, status: status, now: now), of: lease.account)
         }
     }
 

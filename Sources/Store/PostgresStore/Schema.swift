@@ -212,6 +212,17 @@ enum Schema {
                 "CREATE TABLE check_round (app text PRIMARY KEY, ended_at bigint NOT NULL, findings text NOT NULL)",
                 "INSERT INTO chore (name) VALUES ('checks')",
             ]),
+        Migration(
+            name: "8: the status that began a pause", serves: 1,
+            statements: [
+                // A program of the previous version writes `retry_at` alone. The status counts only while
+                // `retry_status_at` is equal to it.
+                """
+                ALTER TABLE account
+                    ADD COLUMN retry_status bigint,
+                    ADD COLUMN retry_status_at bigint NOT NULL DEFAULT 0
+                """
+            ]),
     ]
 
     /// Ten minutes, in milliseconds. It is part of the tables and must not change.

@@ -45,10 +45,25 @@ extension AccountKey {
 
 /// The columns of an account that hold the state of its leases.
 extension RefreshState {
-    static let columns = "fence, lease_by, lease_until, retry_at"
-    /// Uses `$4` to `$7`.
-    static let assignment = "fence = $4, lease_by = $5, lease_until = $6, retry_at = $7"
-    var parameters: [Parameter] { [.integer(fence), .text(holder), .integer(until), .integer(retryAt)] }
+    static let columns = """
+        fence, lease_by, lease_until, retry_at, CASE WHEN retry_status_at = retry_at THEN retry_status END
+        """
+    /// Uses `$4` to `$8`.
+    static let assignment = """
+        fence = $4, lease_by = $5, lease_until = $6, retry_at = $7, retry_status_at = $7, retry_status = $8
+        """
+    var parameters: [Parameter] {
+        [
+            .integer(fence), .text(holder), .integer(until), .integer(retryAt),
+            .integer(retryStatus.map { Int64($0) }),
+        ]
+    }
+
+    init(_ row: PostgresRow) throws {
+        self.init(
+            fence: try row.integer(0), holder: try row.text(1), until: try row.integer(2), retryAt: try row.integer(3),
+            retryStatus: try row.optionalInteger(4).map { Int(clamping: $0) })
+    }
 }
 
 extension Transaction {
@@ -135,9 +150,7 @@ extension Transaction {
             """, account.parameters
         ).first
         guard let row else { return nil }
-        let state = RefreshState(
-            fence: try row.integer(0), holder: try row.text(1), until: try row.integer(2), retryAt: try row.integer(3))
-        return (state, try row.optionalBlob(4), try row.integer(5))
+        return (try RefreshState(row), try row.optionalBlob(5), try row.integer(6))
     }
 
     func set(_ state: RefreshState, of account: AccountKey) {
@@ -178,9 +191,9 @@ extension Transaction {
     func renew(_ account: AccountKey, _ tokens: RenewedTokens, _ state: RefreshState) {
         run(
             """
-            UPDATE account SET \(RefreshState.assignment), claims = COALESCE($8, claims),
-                refresh_token = COALESCE($9, refresh_token), id_token = COALESCE($10, id_token),
-                username = COALESCE($11, username), name = COALESCE($12, name), needs_interaction = NULL,
+            UPDATE account SET \(RefreshState.assignment), claims = COALESCE($9, claims),
+                refresh_token = COALESCE($10, refresh_token), id_token = COALESCE($11, id_token),
+                username = COALESCE($12, username), name = COALESCE($13, name), needs_interaction = NULL,
                 interaction_claims = NULL
             WHERE \(AccountKey.condition)
             """,

@@ -26,7 +26,7 @@ struct PostgresCheckTests {
         let store = try fixture.open(backgroundWork: true)
         #expect(await eventually { (try? await store.servers().isEmpty) == false })
         found = findings(settings)
-        #expect(found["database_schema"]?.what.english == "The tables have version 7, as this program expects.")
+        #expect(found["database_schema"]?.what.english == "The tables have version 8, as this program expects.")
         for subject in ["database_writable", "database_clock", "database_connection", "database_servers"] {
             #expect(found[subject]?.severity == .good, "\(subject)")
         }

@@ -57,15 +57,24 @@ import Testing
         }
     }
 
-    @Test func `a pause that the provider asks of one server is kept by the other too`() async throws {
+    @Test(arguments: [
+        (429, "throttled", "There were too many requests."),
+        (503, "provider_unavailable", "The identity provider returned 503 and asks for a pause."),
+    ])
+    func `a pause that the provider asks of one server is kept by the other too, and each says why`(
+        status: Int, code: String, sentence: String
+    ) async throws {
         try await Self.expired { site, visitors in
             try await site.control(
-                #"{"token_error": {"status": 429, "body": "{}", "times": 1, "headers": {"Retry-After": "900"}}}"#)
-            #expect(try await visitors[0].api(.post, "/api/ios/token").code == "throttled")
+                #"{"token_error": {"status": \#(status), "body": "", "headers": {"Retry-After": "900"}, "times": 1}}"#)
+            #expect(try await visitors[0].api(.post, "/api/ios/token").code == code)
             let asked = try await site.count("token_requests")
-            let paused = try await visitors[1].api(.post, "/api/ios/token")
-            #expect(paused.code == "throttled")
-            #expect((890...901).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
+            for visitor in visitors {
+                let paused = try await visitor.api(.post, "/api/ios/token")
+                #expect(paused.status == status && paused.code == code, "\(paused.text)")
+                #expect((paused.json["detail"] as? String)?.hasPrefix(sentence) == true, "\(paused.text)")
+                #expect((890...901).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
+            }
             #expect(try await site.count("token_requests") == asked)
             // A new sign-in is a new token.
             try await visitors[0].signIn()

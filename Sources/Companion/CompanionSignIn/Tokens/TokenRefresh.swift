@@ -121,7 +121,9 @@ final class TokenRefresh: Sendable {
                 guard hasEnded else { throw TokenRefresh.inUse() }
             case .changed: guard ContinuousClock.now < wish.deadline else { throw TokenRefresh.inUse() }
             // The provider has asked for this pause in a response to another server.
-            case .tooEarly(let pause): throw Throttle.problem(retryAfter: Int(pause.components.seconds) + 1)
+            case .tooEarly(let pause, let status):
+                throw TokenThrottle.problem(
+                    Throttle.problem(retryAfter: Int(pause.components.seconds) + 1), begunBy: status)
             case .refused(let reason, let claims):
                 throw problem(OpenIDError(remembered: reason, claims: claims.flatMap(ClaimsRequest.init(json:))), wish)
             case .impossible: throw noRefreshToken(wish)
@@ -147,7 +149,8 @@ final class TokenRefresh: Sendable {
             let pause = isRefused ? RefusedRefreshes.pause : .seconds(TokenThrottle.pause(after: error))
             // A result that could not be stored has spent the refresh token, so the turn is kept and no one else tries
             // the token meanwhile.
-            if !isKept { await store.giveBack(await held.end(), pause: pause) }
+            let status = isRefused ? nil : TokenThrottle.status(after: error)
+            if !isKept { await store.giveBack(await held.end(), pause: pause, status: status) }
             throw problem
         }
     }

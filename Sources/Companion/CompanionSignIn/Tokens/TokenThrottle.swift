@@ -89,11 +89,7 @@ final class TokenThrottle: Sendable {
         var status: Int?
 
         func problem(now: Date) -> Problem {
-            let throttled = Throttle.problem(until: end, now: now)
-            guard let status else { return throttled }
-            return Problem(
-                .providerUnavailable, "The identity provider returned \(status) and asks for a pause.",
-                retryAfter: throttled.retryAfter)
+            TokenThrottle.problem(Throttle.problem(until: end, now: now), begunBy: status)
         }
     }
 
@@ -115,6 +111,20 @@ final class TokenThrottle: Sendable {
         guard let told = error as? OpenIDError else { return 0 }
         let asked = told.retryAfter.map { TimeInterval($0.components.seconds) }
         return min(asked ?? (told.code == .throttled ? Problem.unstatedPause : 0), Throttle.longestPause)
+    }
+
+    /// Returns the status with which the provider asked for a pause; nil after too many requests.
+    static func status(after error: any Error) -> Int? {
+        guard let told = error as? OpenIDError, told.code != .throttled else { return nil }
+        return told.status
+    }
+
+    /// Returns the problem of a pause with the status that began it; without one there were too many requests.
+    static func problem(_ throttled: Problem, begunBy status: Int?) -> Problem {
+        guard let status else { return throttled }
+        return Problem(
+            .providerUnavailable, "The identity provider returned \(status) and asks for a pause.",
+            retryAfter: throttled.retryAfter)
     }
 
     /// Refuses an exchange during a pause.
@@ -160,7 +170,7 @@ final class TokenThrottle: Sendable {
             // After any other failure a code is lost, and the next sign-in has a new one.
             if pause > 0, isTooMany || grant.isRefresh {
                 let end = now.addingTimeInterval(pause)
-                let kept = Pause(end: end, status: isTooMany ? nil : told?.status)
+                let kept = Pause(end: end, status: error.flatMap(TokenThrottle.status(after:)))
                 state.askers.set(kept, for: Asker(grant, of: client), until: end, now: now)
             }
             guard case .refresh(let id, let session) = grant, isTooMany || leave.isProbe else { return }

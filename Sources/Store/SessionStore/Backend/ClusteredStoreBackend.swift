@@ -32,8 +32,10 @@ package protocol ClusteredStoreBackend: StoreBackend, PostedAnswerKeeper {
     /// Ends a lease, unless another process has taken it since or its account is gone. The session gets a new version,
     /// so that waiting processes read it again.
     ///
-    /// - Parameter pause: the time for which no process may take the next lease.
-    func giveBack(_ lease: RefreshLease, pause: Duration) async throws(StoreError)
+    /// - Parameters:
+    ///   - pause: the time for which no process may take the next lease.
+    ///   - status: the provider's status that began the pause; nil after too many requests.
+    func giveBack(_ lease: RefreshLease, pause: Duration, status: Int?) async throws(StoreError)
 
     /// Takes a chore, or extends it for the process that has it.
     ///
@@ -157,13 +159,14 @@ package enum RefreshLeaseAnswer: Sendable, Equatable {
     ///   - version: the session's version when this was decided: a different version means that the lease was given
     ///     back.
     case held(by: ServerProcess.ID, remaining: Duration, version: Int64)
-    /// A refresh failed a moment ago, and the next one must wait for this long.
-    case tooEarly(Duration)
+    /// A refresh failed a moment ago, and the next one must wait for this long. The status is the one that began the
+    /// pause; nil after too many requests.
+    case tooEarly(Duration, status: Int?)
     /// The stored refresh token has changed or is gone: read again.
     case changed
 }
 
-/// The state of an account's leases. No value is ever null: an account begins with `RefreshState()`.
+/// The state of an account's leases. An account begins with `RefreshState()`.
 package struct RefreshState: Sendable, Equatable {
     /// The number of the latest lease.
     package var fence: Int64 = 0
@@ -173,12 +176,17 @@ package struct RefreshState: Sendable, Equatable {
     package var until: Int64 = 0
     /// The earliest time at which the next lease may be taken, by the same clock.
     package var retryAt: Int64 = 0
+    /// The provider's status that began this pause; nil after too many requests.
+    package var retryStatus: Int?
 
-    package init(fence: Int64 = 0, holder: ServerProcess.ID = "", until: Int64 = 0, retryAt: Int64 = 0) {
+    package init(
+        fence: Int64 = 0, holder: ServerProcess.ID = "", until: Int64 = 0, retryAt: Int64 = 0, retryStatus: Int? = nil
+    ) {
         self.fence = fence
         self.holder = holder
         self.until = until
         self.retryAt = retryAt
+        self.retryStatus = retryStatus
     }
 
     /// Returns the state after the next lease was taken.
@@ -187,8 +195,9 @@ package struct RefreshState: Sendable, Equatable {
     }
 
     /// Returns the state after the lease was given back.
-    package func givenBack(pause: Duration, now: Int64) -> RefreshState {
-        RefreshState(fence: fence, holder: "", until: 0, retryAt: now + max(0, pause.milliseconds))
+    package func givenBack(pause: Duration, status: Int? = nil, now: Int64) -> RefreshState {
+        RefreshState(
+            fence: fence, holder: "", until: 0, retryAt: now + max(0, pause.milliseconds), retryStatus: status)
     }
 
     /// Returns the state with a lease of possible length, if it lasts longer: it was taken before the database's clock
@@ -208,7 +217,7 @@ package struct RefreshState: Sendable, Equatable {
 extension SignInRules {
     /// The decision of ``lease(_:refreshToken:seen:by:now:)``. Times are in milliseconds.
     package enum LeaseDecision: Sendable, Equatable {
-        case take, held(remaining: Int64), tooEarly(Int64), changed
+        case take, held(remaining: Int64), tooEarly(Int64, status: Int? = nil), changed
     }
 
     /// The longest lease, in milliseconds: ``SessionStore/refreshTurnTime``.
@@ -240,7 +249,7 @@ extension SignInRules {
                 return .held(remaining: max(1, (returnGrace - sinceReturn).milliseconds))
             }
         }
-        return state.retryAt > now ? .tooEarly(state.retryAt - now) : .take
+        return state.retryAt > now ? .tooEarly(state.retryAt - now, status: state.retryStatus) : .take
     }
 
     /// Whether the tokens of a refresh may be stored. They may while its lease is the latest. After that they may only

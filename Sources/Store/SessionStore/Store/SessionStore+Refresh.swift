@@ -15,8 +15,8 @@ public enum RefreshTurnAnswer: Sendable {
     case mine(RefreshTurn)
     /// Another server has the turn: wait with ``SessionStore/wait(for:until:)``, and read again.
     case others(OthersTurn)
-    /// The provider asked for a pause, which lasts for this long.
-    case tooEarly(Duration)
+    /// The provider asked for a pause, which lasts for this long, with this status; nil after too many requests.
+    case tooEarly(Duration, status: Int?)
     /// The provider wants the person to sign in again, and has reported this to the server that had the turn a moment
     /// ago (``Account/needsInteraction``, ``Account/interactionClaims``).
     case refused(reason: String, claims: String?)
@@ -63,7 +63,7 @@ extension SessionStore {
         case .taken(let lease): .mine(RefreshTurn(refreshToken: token, lease: lease))
         case .held(_, let remaining, let version):
             .others(OthersTurn(session: account.session, version: version, end: .now + remaining))
-        case .tooEarly(let wait): try await refusal(of: account) ?? .tooEarly(wait)
+        case .tooEarly(let wait, let status): try await refusal(of: account) ?? .tooEarly(wait, status: status)
         case .changed: .changed
         }
     }
@@ -108,9 +108,11 @@ extension SessionStore {
     /// Ends a turn that brought no tokens. Waiting callers may try at once, or after the pause that the provider asked
     /// for. If the turn cannot be ended now, it expires.
     ///
-    /// - Parameter pause: the time for which no server may take the next turn.
-    public func giveBack(_ turn: RefreshTurn, pause: Duration = .zero) async {
-        try? await cluster?.giveBack(turn.lease, pause: pause)
+    /// - Parameters:
+    ///   - pause: the time for which no server may take the next turn.
+    ///   - status: the provider's status that began the pause; nil after too many requests.
+    public func giveBack(_ turn: RefreshTurn, pause: Duration = .zero, status: Int? = nil) async {
+        try? await cluster?.giveBack(turn.lease, pause: pause, status: status)
     }
 
     /// Stores the refresh token of a response that is not checked yet, and nothing else, because the provider may not
