@@ -6,6 +6,20 @@ import Testing
 struct AuthorityTests {
     @Test(
         arguments: [
+            ("9188040d-6c67-4c5b-b112-36a304b66dad", true), ("9188040D-6C67-4C5B-B112-36A304B66DAD", true), ("", false),
+            ("9188040d-6c67-4c5b-b112-36a304b66da", false), ("9188040d-6c67-4c5b-b112-36a304b66dad0", false),
+            ("9188040d6-c67-4c5b-b112-36a304b66dad", false), ("9188040d-6c67-4c5b-b112-36a304b66dag", false),
+            ("9188040d-6c67-4c5b-b112-36a304b66da\u{E9}", false), ("9188040d-\u{301}c67-4c5b-b112-36a304b66dad", false),
+            ("{9188040d-6c67-4c5b-b112-36a304b66dad}", false), ("9188040d06c6704c5b0b112036a304b66dad", false),
+            ("------------------------------------", false),
+        ])
+    func `a GUID has 32 hexadecimal digits in five groups`(_ text: String, _ expected: Bool) {
+        #expect(isGUID(text) == expected)
+        #expect(isGUID("x\(text)".dropFirst()) == expected)
+    }
+
+    @Test(
+        arguments: [
             (
                 "https://login.microsoftonline.com/common", "https://login.microsoftonline.com/common",
                 Authority.Segment.common

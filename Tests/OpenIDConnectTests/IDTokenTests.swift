@@ -418,6 +418,41 @@ struct IDTokenTests {
         #expect(try await request.answer(from: answer, directory: directory).tokens().homeAccountID == expected)
     }
 
+    @Test(
+        arguments: [
+            ("uid-1", true), ("A_z-09", true), (String(repeating: "a", count: 128), true), ("", false),
+            (String(repeating: "a", count: 129), false), ("a.b", false), ("a b", false), ("é", false),
+            ("a\u{301}", false), (#"a\r\n"#, false), ("\u{661}", false), ("\u{FF21}", false),
+        ])
+    func `client_info counts where its identifiers have letters and digits of ASCII, - and _ only`(
+        _ uid: String, isUsable: Bool
+    ) async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let request = try await codeRequest(directory, provider.authority)
+        let info = Base64URL.encode(#"{"uid":"\#(uid)","utid":"t"}"#.utf8)
+        let answer = try tokenAnswer(idToken: TestToken(nonce: attempt.nonce).text(), ["client_info": info])
+        let account = try await request.answer(from: answer, directory: directory).tokens().homeAccountID
+        #expect(account == (isUsable ? "\(uid).t" : "object-1.\(tenantID)"))
+    }
+
+    @Test func `the control characters are Unicode's`() {
+        let wrong = (UInt32(0)...0xFFFF).compactMap { Unicode.Scalar($0) }.filter {
+            IDTokenClaims.isControl($0) != ($0.properties.generalCategory == .control)
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("", ""), ("https://a/{tenantid}/v2.0", "https://a/T/v2.0"), ("{tenantid}{tenantid}", "TT"),
+            ("{{tenantid}}", "{T}"), ("{tenantid", "{tenantid"), ("{TenantID}", "{TenantID}"), ("a{b", "a{b"),
+            ("é{tenantid}é", "éTé"), ("no place", "no place"),
+        ])
+    func `the tenant takes each of its places in a template`(_ template: String, _ filled: String) {
+        #expect(IssuerRule.fill(template, tenantID: "T") == filled)
+    }
+
     private func codeRequest(
         _ directory: ProviderDirectory, _ authority: Authority, allowedTenants: [String] = [],
         callbackIssuer: String? = nil

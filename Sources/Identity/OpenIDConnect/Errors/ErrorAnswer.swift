@@ -117,7 +117,7 @@ struct ErrorAnswer {
     private static func identifier(_ text: String) -> String? {
         let isIdentifier =
             (1...40).contains(text.utf8.count)
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            && text.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }
         return isIdentifier ? text : nil
     }
 

@@ -199,7 +199,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         }
         let policy = rest[1].lowercased()
         guard policy.utf8.count <= 64,
-            policy.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) })
+            policy.utf8.allSatisfy({ $0.isAlphanumeric || "_-".utf8.contains($0) })
         else {
             throw AuthorityError(reason: "A user flow's name has letters, digits, _ and - only, such as b2c_1_susi.")
         }
@@ -212,7 +212,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         return labels.count > 1
             && labels.allSatisfy { label in
-                !label.isEmpty && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+                !label.isEmpty && label.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
             }
     }
 }
@@ -314,7 +314,25 @@ extension Authority.Kind {
 
 /// Whether the text is a GUID: 8-4-4-4-12 hexadecimal digits.
 func isGUID(_ text: some StringProtocol) -> Bool {
-    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-    return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
-        && groups.allSatisfy { $0.utf8.allSatisfy { Hex.value(of: $0) != nil } }
+    var count = 0
+    for byte in text.utf8 {
+        switch count {
+        case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return false }
+        default: guard count < 36, Hex.value(of: byte) != nil else { return false }
+        }
+        count += 1
+    }
+    return count == 36
+}
+
+extension UInt8 {
+    /// Whether this is a letter or a digit of ASCII. The properties of a character take many times as long to find.
+    var isAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
 }

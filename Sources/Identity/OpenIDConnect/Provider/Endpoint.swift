@@ -120,7 +120,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         let isName = labels.allSatisfy { label in
-            !label.isEmpty && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            !label.isEmpty && label.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
         }
         return isName ? (name, port) : nil
     }

@@ -81,9 +81,10 @@ public struct IDTokenClaims: Sendable, Redacted {
         json = token.payloadText
     }
 
-    private static func isWithoutControls(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-    }
+    private static func isWithoutControls(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isControl) }
+
+    /// Whether this is one of Unicode's 65 control characters, which stay the same in all its versions.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value }
 
     /// Reads a claim that may be missing, but must not have another type.
     private static func optional<Value>(

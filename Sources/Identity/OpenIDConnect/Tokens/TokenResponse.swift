@@ -129,7 +129,7 @@ struct TokenResponse: Redacted {
 
     private static func isPlain(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            && text.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
     }
 
     private static func unusable(_ what: String) -> OpenIDError {
