@@ -28,6 +28,8 @@ import Testing
         (["User.Read"], "user.read"), (["user.read", "User.Read"], "user.read"), (["b", "A"], "a b"),
         (["openid", "profile", "offline_access", "email", "Mail.Read"], "mail.read"), (["OpenID", "x y"], "x y"),
         ([], ""), (["https://graph.microsoft.com/User.Read"], "https://graph.microsoft.com/user.read"),
+        ([" a\tb\r\nc\u{B}d\u{C}e  "], "a b c d e"), (["a\u{1F}b"], "a\u{1F}b"),
+        (["É\u{A0}b\u{85}c\u{2003}d e\r\nf"], "b c d e f é"),
     ])
     func `scopes are normalised`(_ scopes: [String], _ text: String) {
         #expect(ScopeSet(scopes).description == text)

@@ -8,8 +8,17 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a set from a list of scopes, as configured or requested.
     public init(_ scopes: some Sequence<String>) {
-        let lowered = scopes.lazy.flatMap { $0.lowercased().split(whereSeparator: \.isWhitespace).map(String.init) }
+        let lowered = scopes.lazy.flatMap { Self.words(of: $0.lowercased()) }
         self.scopes = Set(lowered.filter { !Self.notAccess.contains($0) }).sorted()
+    }
+
+    /// Splits at white space. Scopes are ASCII (RFC 6749 section 3.3); the properties of characters take many times as
+    /// long to find.
+    private static func words(of text: String) -> [String] {
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return text.split(whereSeparator: \.isWhitespace).map(String.init)
+        }
+        return text.utf8.split { $0 == 0x20 || 0x09...0x0D ~= $0 }.map { String(Substring($0)) }
     }
 
     /// Creates a set from the space-separated form of RFC 6749 section 3.3, such as `scope` in a token response.
