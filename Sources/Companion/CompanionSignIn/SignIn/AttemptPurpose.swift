@@ -80,18 +80,23 @@ struct AttemptPurpose: Sendable {
         }
     }
 
-    /// Returns the kind of the attempt, which can be read even if the application's configuration has changed since.
-    static func kind(of attempt: SignInAttempt) -> SignInKind { Stored(attempt)?.kind ?? .signIn }
+    /// The values that describe the start of an attempt.
+    struct Beginning {
+        let kind: SignInKind
+        let mark: String?
+        let authority: String
+        let settings: AttemptSettings
+        let departedTo: String?
+    }
 
-    /// Returns the mark of the attempt, which can be read even if the application's configuration has changed since.
-    static func mark(of attempt: SignInAttempt) -> String? { Stored(attempt)?.mark }
-
-    /// Returns the values that describe the start of an attempt without a session. They can be read even if the
-    /// application's configuration has changed since.
-    static func beginning(
-        of attempt: SignInAttempt
-    ) -> (authority: String, settings: AttemptSettings, departedTo: String?)? {
-        Stored(attempt).map { ($0.authority, $0.settings(of: attempt), $0.departedTo) }
+    /// Returns the values that describe the start of an attempt. They can be read even if the application's
+    /// configuration has changed since.
+    static func beginning(of attempt: SignInAttempt) -> Beginning? {
+        Stored(attempt).map {
+            Beginning(
+                kind: $0.kind, mark: $0.mark, authority: $0.authority, settings: $0.settings(of: attempt),
+                departedTo: $0.departedTo)
+        }
     }
 
     /// The bytes that the attempt stores.

@@ -21,6 +21,7 @@ package final class SignInJournal: Sendable {
     package struct Return {
         fileprivate let attempt: SignInAttempt
         fileprivate let application: Application
+        fileprivate let kind: SignInKind
         fileprivate let number: Int?
         fileprivate var step = "callback"
         fileprivate var endpoint: String
@@ -126,18 +127,19 @@ package final class SignInJournal: Sendable {
         _ attempt: SignInAttempt, to application: Application, at redirectURI: String,
         since start: ContinuousClock.Instant
     ) -> Return {
-        let number = history.id(of: AttemptPurpose.mark(of: attempt))
+        let beginning = AttemptPurpose.beginning(of: attempt)
+        let number = history.id(of: beginning?.mark)
         let journey = Return(
-            attempt: attempt, application: application,
+            attempt: attempt, application: application, kind: beginning?.kind ?? .signIn,
             number: attempt.isOfNewcomer ? number ?? history.nextID() : number, endpoint: redirectURI, start: start)
-        if attempt.isOfNewcomer { begin(journey) }
+        if attempt.isOfNewcomer, let beginning { begin(journey, beginning) }
         return journey
     }
 
     /// Records the start of a sign-in for a browser that had no session at that time.
-    private func begin(_ journey: Return) {
+    private func begin(_ journey: Return, _ beginning: AttemptPurpose.Beginning) {
         let (attempt, app) = (journey.attempt, journey.application.id)
-        guard let number = journey.number, let beginning = AttemptPurpose.beginning(of: attempt) else { return }
+        guard let number = journey.number else { return }
         history.begin(
             number, session: attempt.session, app: app, authority: beginning.authority, settings: beginning.settings,
             at: attempt.begunAt)
@@ -170,7 +172,7 @@ package final class SignInJournal: Sendable {
             journey.number, session: attempt.session, account: account, granted: tokens?.scopes ?? [],
             declined: tokens?.declinedScopes ?? [])
         await memory.settle()
-        metrics.signInEnded(app, AttemptPurpose.kind(of: attempt))
+        metrics.signInEnded(app, journey.kind)
         if let event {
             await audit.write(event, application: app, account: journey.account, session: attempt.session)
         }
@@ -179,7 +181,7 @@ package final class SignInJournal: Sendable {
     /// Records the failure of a callback.
     package func failed(_ journey: Return, _ problem: Problem) async {
         let (attempt, app) = (journey.attempt, journey.application.id)
-        metrics.signInEnded(app, AttemptPurpose.kind(of: attempt), problem.code)
+        metrics.signInEnded(app, journey.kind, problem.code)
         await audit.write(
             .refused, application: app, account: journey.account, session: attempt.session,
             more: ["outcome": problem.code.rawValue])
