@@ -217,10 +217,11 @@ package final class SignInFlow: Sendable {
             return try await adminConsent.complete(attempt, arrival.callback, secrets, completion.journey)
         }
         let metadata = try await providers.directory.metadata(for: purpose.authority)
-        let client = try? providers.credentials.client(of: application)
         let validated = try arrival.callback.validated(
             against: secrets, metadata: metadata,
-            sent: client.map { SentValues(secrets, client: $0, loginHint: purpose.loginHint) })
+            sent: (try? providers.credentials.client(of: application)).map {
+                SentValues(secrets, client: $0, loginHint: purpose.loginHint)
+            })
         journal.redeems(&completion.journey, at: metadata.tokenEndpoint)
         let signedIn = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
         completion.journey.account = store.pseudonym(

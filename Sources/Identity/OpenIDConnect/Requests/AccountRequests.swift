@@ -20,8 +20,8 @@ public struct UserInfo: Sendable, Redacted {
 
     /// Reads a response; nil when it is unusable, or about another person.
     public init?(_ response: ProviderResponse, subject: String) {
-        guard response.head.status == .ok, Self.isAbout(subject: subject, body: response.body),
-            let claims = JSONValue(parsing: response.body)
+        guard response.head.status == .ok, let claims = JSONValue(parsing: response.body),
+            claims["sub"]?.string == subject
         else { return nil }
         func text(_ name: String) -> String? { claims[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
         username = text("preferred_username") ?? text("email") ?? text("name")

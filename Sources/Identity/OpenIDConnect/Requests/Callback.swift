@@ -52,9 +52,10 @@ public struct Callback: Sendable, Hashable, Redacted {
     /// Checks that this callback belongs to `attempt`, comes from the issuer of `metadata` (RFC 9207), and contains a
     /// code. A provider's error is thrown with its stable code.
     ///
-    /// - Parameter sent: the values that the provider's own words must not contain; by default there are no words.
+    /// - Parameter sent: the values that the provider's own words must not contain, made only for an error; by default
+    ///   there are no words.
     public func validated(
-        against attempt: AuthorizationAttempt, metadata: ProviderMetadata, sent: SentValues? = nil
+        against attempt: AuthorizationAttempt, metadata: ProviderMetadata, sent: @autoclosure () -> SentValues? = nil
     ) throws(OpenIDError) -> ValidatedCallback {
         try checkState(attempt)
         let issuer = parameters["iss"]
@@ -67,7 +68,7 @@ public struct Callback: Sendable, Hashable, Redacted {
             throw error
         }
         if let answer {
-            throw sent.map { answer.openIDError(at: metadata.authority.kind, after: $0) } ?? answer.openIDError
+            throw sent().map { answer.openIDError(at: metadata.authority.kind, after: $0) } ?? answer.openIDError
         }
         guard let code else { throw OpenIDError(.badRequest, "The sign-in's answer has no code. Start again.") }
         return ValidatedCallback(code: code, attempt: attempt, metadata: metadata, issuer: issuer)
