@@ -14,14 +14,22 @@ const guid = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 /** A name in front of a value, as `Name=value`, `"name": "value"`, `Name: value` and `Name value` have it. */
 const named = (name, value) => new RegExp(`(?:${name})["']?\\s*(?:[=:][\\s+]*)?["']?(${value})`, "i");
 
+/** The platform's labels of the identifiers at the end of a description, in the languages in which its answers were seen. */
+const labels = {
+  trace: "trace[_ +]?id|sp[åa]rnings-id|id de (?:rastreamento|rastreio|seguimiento|suivi)|ablaufverfolgungs-id|トレース id|跟踪 id",
+  correlation: "correlation[_ +-]?id|korrelations-id|id de (?:correlaç[ãa]o|correlación|corrélation)|関連付け id|相関 id|相关 id|关联 id",
+  time: "timestamp|tidsst[äa]mpel|zeitstempel|carimbo de (?:data/hora|tempo)|marca de tiempo|horodatage|タイムスタンプ|时间戳",
+};
+
 const patterns = {
   suberror: [named("MSALOAuthSubErrorKey|suberror", "[a-z_]+")],
   http: [named("MSALHTTPResponseCodeKey", "\\d{3}")],
-  correlation: [named("MSALCorrelationIDKey|MSIDCorrelationIdKey|correlation[_ +-]?id", guid), new RegExp(` - (${guid})\\]`)],
-  trace: [named("trace[_ +]?id|(?<!client[_-])request[_ -]?id", guid)],
+  correlation: [named(`MSALCorrelationIDKey|MSIDCorrelationIdKey|${labels.correlation}`, guid), new RegExp(` - (${guid})\\]`)],
+  trace: [named(`${labels.trace}|(?<!client[_-])request[_ -]?id`, guid)],
   time: [
-    named("timestamp", "\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z?"),
-    /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)/,
+    named(labels.time, "\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z?"),
+    // Not the time at which a token was issued or expires.
+    /(?<!\b(?:issued|expired?s?|valid) (?:on|at|from|until) |\d)(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)/,
   ],
 };
 
@@ -45,6 +53,9 @@ const before =
   /(?:(?:error|err?eur|errore|erro|fehler|fel|エラー|错误|code|コード|代码)[\s:=#(]{0,3}(-?\d{1,6})|(?<![\w.:-])(-\d{3,6}))[^\d\n]{0,30}$/i;
 const atOnce = /error:? (-?\d{1,6}),? error domain: $/i;
 
+/** CFNetwork's line in the log, which leaves out its domain. */
+const loadFailed = /HTTP load failed[^\n(]{0,60}\(error code: (-?\d{1,5})\b/g;
+
 /** Numbers that stand behind a word for an error and belong to one domain alone. */
 const alone = /(?:^\s{0,9}|(?:error|err?eur|erro|fehler|fel|エラー|错误|status|code|result|fail(?:ed|ure))[^\d\n-]{0,20})(-\d{3,6})\b/gi;
 
@@ -60,6 +71,7 @@ function domains(text) {
   for (const { index, 1: one, 2: code, 3: two, 4: other } of text.matchAll(anyDomain)) {
     found.push({ index, domain: one ?? two, code: Number(code ?? other) });
   }
+  for (const { index, 1: code } of text.matchAll(loadFailed)) found.push({ index, domain: "NSURLErrorDomain", code: Number(code) });
   return found.sort((a, b) => a.index - b.index);
 }
 
@@ -73,15 +85,14 @@ const aName = /\b(?:MSAL|MSID|errSec|kLS|kCFError|NSURLError|URLError\.|ASWeb|AS
 const described =
   /(?:MSALErrorDescriptionKey|MSIDErrorDescriptionKey|NSLocalizedDescription|NSDescription|error_description)\\?["']?\s{0,3}[=:]\s{0,3}|Creating Error with description: |(?=AAD(?:STS|B2C)\d{4,8}: )/g;
 const longest = 1000;
+const identifiers = new RegExp(`(?:\\\\[rn]|[\\s+])*(?:${Object.values(labels).join("|")})\\+?:`, "i");
 
 /** The words with which an error describes itself, behind the name that was found, without the identifiers at the end. */
 function description(text, { index, 0: name }) {
   const rest = text.slice(index + name.length, index + name.length + longest);
   const quote = rest.match(/^\\?["']/)?.[0];
-  const end = quote ? rest.indexOf(quote, quote.length) : rest.search(/,\s{1,9}[A-Za-z_]{3,40}\s?=|[}\n]|\\n/);
-  const own = rest.slice(quote?.length ?? 0, end < 0 ? rest.length : end).split(
-    /(?:\\[rn]|[\s+])*(?:Trace|Correlation)[ +]ID:|(?:\\[rn]|\s)*Timestamp:/,
-  )[0];
+  const end = quote ? rest.indexOf(quote, quote.length) : rest.search(/,\s{1,9}[A-Za-z_]{3,40}\s?=|(?<!\{\w{1,40})\}|\n|\\n/);
+  const own = rest.slice(quote?.length ?? 0, end < 0 ? rest.length : end).split(identifiers)[0];
   return readable(own).replace(/(?:\\[rn]|[\s"'])+$/, "").trim();
 }
 
@@ -105,7 +116,8 @@ const firsts = {
   graphCode: /"code"\s*:\s*"(\w{3,60})"/,
   codesOfJSON: /error_codes\\?["']?\s*[=:]\s*[[(]\s*(\d{4,8})/,
   codeOfAddress: /\/error\?code=(\d{4,8})/,
-  codeInWords: /error ?code["']?[\s:=]{1,4}(\d{4,8})\b/i,
+  codeInWords:
+    /(?<![A-Za-z])(?:error ?code|error|err?eur|errore|erro|fehler|fel|code|código|エラー|コード|错误|代码)["']?[\s:=#-]{0,4}(?<![\d-])(\d{5,8})(?![\d.:-])/i,
   ...Object.fromEntries(
     Object.entries(patterns).flatMap(([name, all]) => all.map((expression, place) => [`${name} ${place}`, expression])),
   ),

@@ -13,6 +13,7 @@ import { systemError } from "./system-errors.js";
 const [cause, consequence, harmless] = [0, 1, 2];
 const following = new Set(["cancelled", "aborted"]);
 const empty = new Set(["internal", "unexpected"]);
+const madeOfOAuth = new Set(oauthErrors.values());
 const vague = new Set([...empty, "keychain_missing", "ciam", "no_app"]);
 
 /**
@@ -55,14 +56,19 @@ function concluded(found) {
   const label = ({ code, name }) => [code, name].filter(Boolean).join(" ");
   const replaced = new Set(said.telling.map(({ replaces }) => replaces));
   const rank = (about) => (vague.has(about) ? harmless : following.has(about) || replaced.has(about) ? consequence : cause);
+  const isWrapper = ({ number }) => Boolean(platformNumber(number)?.wraps);
+  const isAlone = numbers.every(isWrapper);
   const errors = numbers.map(({ number, beside }) => {
     const { name, cause: own } = platformNumber(number) ?? {};
-    return { title: number, number, name, about: platformWords(beside) ?? own ?? "unknown_number", rank: cause };
+    const rank = isWrapper({ number }) && !isAlone ? consequence : cause;
+    return { title: number, number, name, about: platformWords(beside) ?? own ?? "unknown_number", rank };
   });
   const add = (title, about, least = cause) => errors.push({ title, about, rank: Math.max(least, rank(about)) });
   for (const { title, about } of said.telling) add(title, about);
   if (sub) add(sub.title, sub.about);
-  for (const each of [...internal, ...core]) add(label(each), each.about, each.about === "unknown" ? consequence : cause);
+  // MSAL makes these codes of the OAuth error, of which the platform's number and words tell more.
+  const isMadeOf = (about) => about === "unknown" || (numbers.length > 0 && madeOfOAuth.has(about));
+  for (const each of [...internal, ...core]) add(label(each), each.about, isMadeOf(each.about) ? consequence : cause);
   for (const { domain, code } of [...outer, ...names.errors]) {
     const { name, about } = systemError(domain, code) ?? {};
     if (about) add([domain, code, name].filter(Boolean).join(" "), about, about === "unknown" ? consequence : cause);

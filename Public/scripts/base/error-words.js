@@ -2,7 +2,8 @@
 //
 // Sources: RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.5, RFC 6750 section 3.1, OpenID Connect Core section 3.1.2.6; the
 // platform's suberrors (MSIDOAuth2Constants.m of IdentityCore at 39c211d, and Microsoft's documentation); native authentication's
-// (MSALNativeAuthSubErrorCode.swift and public/error of MSAL 2.13.0); MsalError.cs of MSAL.NET; the exceptions of the plugins msal_flutter
+// (MSALNativeAuthSubErrorCode.swift and public/error of MSAL 2.13.0); MsalError.cs of MSAL.NET; the error codes
+// of MSAL.js (BrowserAuthErrorCodes.ts) and of MSAL for Android (MsalClientException.java, ErrorStrings.java); the exceptions of the plugins msal_flutter
 // and msal_auth.
 
 const by = (causes) => new Map(Object.entries(causes).flatMap(([about, words]) => words.split(" ").map((word) => [word, about])));
@@ -47,9 +48,14 @@ export const subErrors = by({
   cancelled:
     "authentication_canceled authentication_cancelled user_cancelled user_canceled USER_CANCELED USER_CANCELLED MsalUserCancelException MsalUserCancelledException",
   interaction: "user_null no_tokens_found MsalUiRequiredException UI_REQUIRED ui_required NO_ACCOUNT no_current_account",
-  network: "request_timeout",
+  network: "request_timeout device_network_not_available",
+  not_initialized: "uninitialized_public_client_application",
+  running: "interaction_in_progress",
+  timeout: "monitor_window_timeout",
+  authority: "unknown_authority",
   broker: "broker_response_returned_error broker_nonce_mismatch broker_response_hash_mismatch",
-  account: "multiple_matching_tokens_detected",
+  account: "multiple_matching_tokens_detected no_account_error",
+  other_user: "current_account_mismatch",
   redirect: "redirect_uri_validation_failed",
-  declined: "MsalDeclinedScopeException",
+  declined: "MsalDeclinedScopeException declined_scope_error",
 });

@@ -55,8 +55,12 @@ const page = new Map([
 ]);
 
 const authorization = new Map([
-  [1000, ["unknown", "broker"]],
+  [1000, ["unknown", "apple_authorization"]],
   [1001, ["canceled", "cancelled"]],
+  [1002, ["invalidResponse", "apple_authorization"]],
+  [1003, ["notHandled", "apple_authorization"]],
+  [1004, ["failed", "apple_authorization"]],
+  [1005, ["notInteractive", "view_controller"]],
 ]);
 
 const posix = new Map([

@@ -5,6 +5,7 @@ import Foundation
 package struct PlatformNumbers: Sendable {
     private let causes: [String: String]
     private let audiences: [String: ErrorExplanation.Audience]
+    private let wrappers: Set<String>
 
     /// Reads the file of a folder with pages.
     ///
@@ -18,6 +19,7 @@ package struct PlatformNumbers: Sendable {
             let file = try JSONDecoder().decode(File.self, from: data)
             causes = Dictionary(file.numbers.map { ($0.number, $0.cause) }) { first, _ in first }
             audiences = file.who
+            wrappers = Set(file.numbers.filter { $0.wraps == true }.map(\.number))
         } catch {
             throw LanguageFault(file: path, reason: "has no table of the platform's numbers: \(error)")
         }
@@ -25,6 +27,12 @@ package struct PlatformNumbers: Sendable {
 
     /// Every number, such as `AADSTS50058` or `AADB2C90118`, and code of Microsoft Graph.
     package var all: Dictionary<String, String>.Keys { causes.keys }
+
+    /// The numbers in their order, of which those that only say that another follows come last.
+    fileprivate func weighed(_ numbers: some Sequence<String>) -> [String] {
+        let all = Array(numbers)
+        return all.filter { !wrappers.contains($0) } + all.filter(wrappers.contains)
+    }
 
     fileprivate func explained(_ number: String) -> (cause: String, audience: ErrorExplanation.Audience)? {
         causes[number].map { ($0, audiences[$0] ?? .operator) }
@@ -34,6 +42,8 @@ package struct PlatformNumbers: Sendable {
         struct Row: Decodable {
             var number: String
             var cause: String
+            /// Whether the platform puts the number before the one that names the cause.
+            var wraps: Bool?
         }
 
         var who: [String: ErrorExplanation.Audience]
@@ -75,11 +85,12 @@ extension Languages {
 }
 
 extension Language {
-    /// Returns the explanation of the first number that is known. Some numbers have sentences of their own, and some
+    /// Returns the explanation of the first number that is known and wraps no other that is. Some numbers have sentences of their own, and some
     /// causes a remedy at this server; the others have those that the page of explanations shows.
     package func explanation(of numbers: some Sequence<String>) -> ErrorExplanation? {
-        for number in numbers {
-            guard let (cause, audience) = self.numbers?.explained(number) else { continue }
+        guard let table = self.numbers else { return nil }
+        for number in table.weighed(numbers) {
+            guard let (cause, audience) = table.explained(number) else { continue }
             return ErrorExplanation(
                 number: number, cause: page["platform.\(number).cause"] ?? page["explain.cause.\(cause)"] ?? "",
                 audience: audience,

@@ -71,9 +71,11 @@ import Testing
         #expect(try Self.languages().source.explanation(of: [row.number]) == expected)
     }
 
-    @Test func `of several numbers the first known one is explained, and of none nothing`() throws {
+    @Test func `of several numbers the first known one that wraps no other is explained, and of none nothing`() throws {
         let english = try Self.languages().source
         #expect(english.explanation(of: ["AADSTS1", "AADSTS50011", "AADSTS50058"])?.number == "AADSTS50011")
+        #expect(english.explanation(of: ["AADSTS70002", "AADSTS70008"])?.number == "AADSTS70008")
+        #expect(english.explanation(of: ["AADSTS70002"])?.number == "AADSTS70002")
         #expect(english.explanation(of: ["AADSTS1"]) == nil)
         #expect(english.explanation(of: []) == nil)
     }
