@@ -38,6 +38,18 @@ import Testing
     }
 
     @Test(arguments: [
+        ("192.0.2.7", "192.0.2.7:8080", true), ("192.0.2.7", "192.0.2.7", true),
+        ("2001:db8::7", "[2001:DB8:0::7]:80", true),
+        ("192.0.2.8", "192.0.2.7:8080", false), ("192.0.2.7", "mymac.local:8080", false), ("::1", "localhost", false),
+        ("192.0.2.7", "", false),
+    ])
+    func `an address is named by the host of a request, not by a name of it`(peer: String, host: String, isNamed: Bool)
+        throws
+    {
+        #expect(try #require(PeerAddress(forwarded: peer[...])).isNamed(by: host) == isNamed)
+    }
+
+    @Test(arguments: [
         ("192.0.2.7", "192.0.2.7:99", true), ("192.0.2.7", "::ffff:192.0.2.7", true), ("192.0.2.7", "192.0.2.8", false),
         ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true), ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
         // An address of IPv4 whose bits are those of a network of IPv6.

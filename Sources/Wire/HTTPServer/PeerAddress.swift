@@ -113,6 +113,11 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         isIPv4 ? low >> 24 == 127 : high == 0 && low == 1
     }
 
+    /// Whether the host of a `Host` field, with or without a port, is this address; never for a name.
+    public func isNamed(by authority: String) -> Bool {
+        PeerAddress(forwarded: authority[...])?.addressBytes == addressBytes
+    }
+
     /// The address's bytes in network order: 4 or 16.
     public var addressBytes: [UInt8] {
         let words = isIPv4 ? [] : withUnsafeBytes(of: high.bigEndian, Array.init)

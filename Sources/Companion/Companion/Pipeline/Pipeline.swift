@@ -278,7 +278,9 @@ final class Pipeline: Responder {
 
     /// Whether a browser on this machine uses another of its names, under which cookies do not work.
     private func isOtherName(_ head: RequestHead, from peer: PeerAddress) -> Bool {
-        loopbackAliases.contains(head.host) || peer.isLoopback && isOfOtherMachine(head)
+        // A request that names the address that it comes from is this machine's, too.
+        loopbackAliases.contains(head.host)
+            || isOfOtherMachine(head) && (peer.isLoopback || peer.isNamed(by: head.host))
     }
 
     /// Whether the public URL is that of this machine alone, and the request names it as other machines do.
