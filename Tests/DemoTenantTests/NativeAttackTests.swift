@@ -82,6 +82,12 @@ struct NativeAttackTests {
             name: "a name that is no address", endpoint: initiate, fields: ["username": "casey"],
             outcome: "invalid_request", number: 90100),
         Refusal(
+            name: "a name that is encoded twice", endpoint: initiate,
+            fields: ["username": "customer%40fabrikam.example"], outcome: "invalid_request", number: 90100),
+        Refusal(
+            name: "a name with a dot at its end", endpoint: initiate,
+            fields: ["username": "customer@fabrikam.example."], outcome: "user_not_found", number: 50034),
+        Refusal(
             name: "an unknown person", endpoint: initiate, fields: ["username": newcomer], outcome: "user_not_found",
             number: 50034),
         Refusal(

@@ -90,6 +90,39 @@ struct NativeAuthenticationTests {
         }
     }
 
+    @Test(arguments: ["customer@fabrikam.example ", " Customer@Fabrikam.Example", "\tcustomer@fabrikam.example  "])
+    func `spaces around a name and capitals in it make no other person, in no request`(name: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let app = NativeApp(tenant)
+            #expect(try await app.signIn(name).claims("id_token")?["preferred_username"]?.string == Self.person)
+            // MSAL sends the name once more with the password.
+            _ = try await app.begin("oauth2/v2.0/initiate", Self.person)
+            _ = try await app.challenge("oauth2/v2.0/challenge")
+            #expect(try await app.tokens("password", ["username": name, "password": "demo"]).status == 200)
+            let rule: JSONValue = [
+                "rules": [
+                    [
+                        "when": ["user": .string(Self.person)], "times": 1,
+                        "native_failure": ["endpoint": "oauth2/v2.0/initiate", "error": "redirect"],
+                    ]
+                ]
+            ]
+            #expect(try await app.browser.control(rule).status == 200)
+            #expect(try await app.begin("oauth2/v2.0/initiate", name).outcome == "redirect")
+        }
+    }
+
+    @Test func `a person whose name has spaces around it signs up and in`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let app = NativeApp(tenant)
+            let typed = " Casey@Customer.Example "
+            _ = try await app.startSignUp(["password": Self.password], as: typed)
+            let code = try await app.code(to: Self.newcomer)
+            #expect(try await app.send("signup/v1.0/continue", ["grant_type": "oob", "oob": code]).status == 200)
+            #expect(try await app.tokens("continuation_token", ["username": typed]).claims("id_token") != nil)
+        }
+    }
+
     @Test func `a person signs in by a code, of which only the newest counts`() async throws {
         try await TestTenant.run(configured: Self.register) { (tenant) async throws in
             let app = NativeApp(tenant)
@@ -169,14 +202,15 @@ struct NativeAuthenticationTests {
         }
     }
 
-    @Test func `an address that was confirmed before needs no code`() async throws {
+    @Test(arguments: ["fresh@fabrikam.example", " Fresh@fabrikam.example "])
+    func `an address that was confirmed before needs no code`(target: String) async throws {
         try await TestTenant.run(configured: Self.register) { (tenant) async throws in
             let app = NativeApp(tenant)
             let name = "fresh@fabrikam.example"
             _ = try await app.signIn(name, password: "Sommar-2026")
             let answer = try await app.send(
                 "register/v1.0/challenge",
-                ["challenge_type": "oob", "challenge_channel": "email", "challenge_target": name])
+                ["challenge_type": "oob", "challenge_channel": "email", "challenge_target": target])
             #expect(answer.outcome == "preverified")
             #expect(
                 try await app.send("register/v1.0/continue", ["grant_type": "continuation_token"]).status == 200)

@@ -77,7 +77,7 @@ package struct People: Sendable {
     package func newcomer(
         username: String, displayName: String, isB2C: Bool, method: SignInMethod? = nil
     ) -> Result<SignUp, SignUp.Refusal> {
-        let username = username.trimmingCharacters(in: .whitespaces).lowercased()
+        let username = SignUp.comparable(username)
         let displayName = displayName.trimmingCharacters(in: .whitespacesAndNewlines)
         if let refusal = SignUp.refusal(username: username, displayName: displayName) {
             return .failure(SignUp.Refusal(message: refusal))

@@ -21,6 +21,11 @@ package struct SignUp: Sendable, Codable, Hashable {
         package var message: String
     }
 
+    /// Returns a name as names are compared: without spaces around it, in lower case.
+    package static func comparable(_ username: String) -> String {
+        username.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+
     /// Returns the reason why a name cannot be used to sign up, as a sentence for the person; nil if it can.
     package static func refusal(username: String, displayName: String) -> String? {
         let parts = username.split(separator: "@", omittingEmptySubsequences: false)

@@ -70,9 +70,10 @@ extension NativeRequest {
 
     /// Returns the contact that the request names.
     private func contact(_ target: String) throws(PlatformError) -> VerifiedContact {
+        let target = SignUp.comparable(target)
         switch fields.text("challenge_channel") ?? "email" {
-        case "email" where SignUp.refusal(username: target.lowercased(), displayName: "-") == nil:
-            return VerifiedContact(channel: .email, target: target.lowercased())
+        case "email" where SignUp.refusal(username: target, displayName: "-") == nil:
+            return VerifiedContact(channel: .email, target: target)
         case "sms" where Self.isNumber(target): return VerifiedContact(channel: .sms, target: target)
         default: throw .contactInvalid
         }

@@ -137,9 +137,9 @@ struct NativeRequest {
             capabilities: Set((fields.text("capabilities") ?? fields.text("capability") ?? "").words))
     }
 
-    /// Returns the person's name in lower case.
+    /// Returns the person's name as names are compared.
     func username() throws -> String {
-        let name = (fields.text("username") ?? "").trimmingCharacters(in: .whitespaces).lowercased()
+        let name = SignUp.comparable(fields.text("username") ?? "")
         guard SignUp.refusal(username: name, displayName: "-") == nil else { throw PlatformError.usernameInvalid }
         return name
     }
@@ -184,7 +184,7 @@ struct NativeRequest {
         guard
             let token = platform.state.sealer.open(text, for: .continuation, as: ContinuationToken.self),
             token.clientID == client.id, kinds.contains(token.kind), steps.contains(token.step),
-            fields.text("username").map({ $0.lowercased() == token.username }) ?? true
+            fields.text("username").map({ SignUp.comparable($0) == token.username }) ?? true
         else { throw .continuationInvalid }
         guard let flow = platform.nativeFlows.withLock({ $0[token.flow] }),
             now < token.time.addingTimeInterval(TimeInterval(ContinuationToken.lifetime))

@@ -123,7 +123,7 @@ struct SignIn {
         if let username = fields["username"] {
             forgetPerson()
             if username.isEmpty { return try next() }
-            guard let account = platform.people.account(username: username.trimmingCharacters(in: .whitespaces)) else {
+            guard let account = platform.people.account(username: SignUp.comparable(username)) else {
                 return try next(notice: unknown(username))
             }
             return try choose(account)

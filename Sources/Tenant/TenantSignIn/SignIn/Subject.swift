@@ -1,6 +1,7 @@
 package import HTTPServer
 import HTTPWire
 package import TenantControl
+import TenantDirectory
 import WebFormats
 
 extension IdentityPlatform {
@@ -35,7 +36,7 @@ extension IdentityPlatform {
     /// Returns the name of the person whom a request of native authentication is about.
     private func nativeUsername(_ fields: FormFields?) -> String? {
         guard let token = fields?.text("continuation_token") else {
-            return fields?.text("challenge_type").flatMap { _ in fields?.text("username") }
+            return fields?.text("challenge_type").flatMap { _ in fields?.text("username").map(SignUp.comparable) }
         }
         return state.sealer.open(token, for: .continuation, as: ContinuationToken.self)?.username
     }
