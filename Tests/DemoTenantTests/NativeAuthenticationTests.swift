@@ -246,6 +246,53 @@ struct NativeAuthenticationTests {
         }
     }
 
+    private static let contexts: [(String, String, String)] = [
+        ("customer", AuthenticationContext.claims(idToken: ["c1"]), "invalid_grant mfa_required"),
+        ("customer", AuthenticationContext.claims(accessToken: ["c1"]), "invalid_grant mfa_required"),
+        ("customer", #"{"access_token":{"capolids":{"essential":true,"values":["a"]}}}"#, "invalid_grant mfa_required"),
+        ("coder", AuthenticationContext.claims(idToken: ["c1"]), "invalid_grant mfa_required"),
+        ("customer", AuthenticationContext.claims(idToken: ["c3", "c1"]), "access_denied"),
+        ("customer", AuthenticationContext.claims(idToken: ["c2", "c4"]), "ok"), ("customer", "{}", "ok"),
+        ("customer", "no JSON", "invalid_request"),
+    ]
+
+    @Test(arguments: contexts)
+    func `the claims of a request demand the second factor that their authentication context needs`(
+        name: String, claims: String, outcome: String
+    ) async throws {
+        func configure(_ configuration: inout DemoTenantConfiguration) {
+            Self.register(&configuration)
+            configuration.contexts["c3"] = .blocked
+        }
+        try await TestTenant.run(configured: configure) { (tenant) async throws in
+            let (app, username) = (NativeApp(tenant), "\(name)@fabrikam.example")
+            _ = try await app.begin("oauth2/v2.0/initiate", username)
+            let isByCode = try await app.challenge("oauth2/v2.0/challenge").outcome == "oob"
+            let secret = try await isByCode ? app.code(to: username) : "demo"
+            let grant = isByCode ? "oob" : "password"
+            let first = try await app.tokens(grant, [grant: secret, "claims": claims])
+            #expect(first.outcome == outcome, "\(first.text)")
+            guard outcome.hasSuffix("mfa_required") else { return }
+            let id = try await app.send("oauth2/v2.0/introspect").json?["methods"]?.array?.first?["id"]?.string
+            _ = try await app.challenge("oauth2/v2.0/challenge", ["id": id ?? ""])
+            let code = try await app.code(to: isByCode ? "+46 70 555 0199" : username)
+            let answer = try await app.tokens("mfa_oob", ["oob": code, "claims": claims])
+            #expect(answer.status == 200, "\(answer.text)")
+            let expected: JSONValue? = claims.contains("id_token") ? ["c1"] : nil
+            #expect(answer.claims("id_token")?["acrs"] == expected)
+        }
+    }
+
+    @Test func `without the capability, claims send the app to the browser`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let app = NativeApp(tenant, capabilities: nil)
+            _ = try await app.begin("oauth2/v2.0/initiate", Self.person)
+            _ = try await app.challenge("oauth2/v2.0/challenge")
+            let claims = AuthenticationContext.claims(accessToken: ["c1"])
+            #expect(try await app.tokens("password", ["password": "demo", "claims": claims]).outcome == "redirect")
+        }
+    }
+
     // MARK: Sign-up
 
     @Test func `a person signs up by a code and a password, and is signed in`() async throws {

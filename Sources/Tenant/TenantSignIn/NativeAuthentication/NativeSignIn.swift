@@ -74,10 +74,18 @@ extension NativeRequest {
 
     /// Returns the tokens, or demands a second factor.
     private func finish(_ flow: NativeFlow, _ account: DemoAccount) throws -> JSONValue {
-        if account.traits.contains(.blockedByPolicy) { throw PlatformError.blockedByPolicy }
+        let authentication = Authentication(
+            time: now, sessionID: platform.clock.newID(),
+            secondFactor: flow.hasSecondFactor ? platform.grants.latestSecondFactorDemand : 0,
+            revocations: platform.state.read { $0.revocations[account.username, default: 0] })
+        let claims = try RequestedClaims(fields["claims"])
+        let unmet = platform.grants.unmet(claims.contexts, of: account, by: authentication).values
+        if account.traits.contains(.blockedByPolicy) || unmet.contains(.blocked) {
+            throw PlatformError.blockedByPolicy
+        }
         let needsSecondFactor =
-            account.traits.contains(.secondFactorAlways) || account.secondFactor != nil
-            || platform.grants.secondFactorDemand(on: account) > 0
+            account.traits.contains(.secondFactorAlways) || account.secondFactor != nil || claims.secondFactor
+            || unmet.contains(.secondFactor) || platform.grants.secondFactorDemand(on: account) > 0
         if needsSecondFactor, !flow.hasSecondFactor {
             let isRegistered = !people.contacts(of: account).isEmpty
             let error: PlatformError = isRegistered ? .nativeSecondFactorNeeded : .registrationNeeded
@@ -86,10 +94,6 @@ extension NativeRequest {
             next.step = isRegistered ? .secondFactor : .registration
             throw error.with(try advance(next))
         }
-        let authentication = Authentication(
-            time: now, sessionID: platform.clock.newID(),
-            secondFactor: flow.hasSecondFactor ? platform.grants.latestSecondFactorDemand : 0,
-            revocations: platform.state.read { $0.revocations[account.username, default: 0] })
         let answer = try grant.tokens(of: account, authentication, for: client, redirectClass: .native)
         _ = try advance(flow)
         platform.nativeFlows.withLock { $0.end(flow.id) }
