@@ -1,5 +1,8 @@
 import Foundation
 import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Logging
 import Testing
 import WebFormats
 
@@ -241,6 +244,57 @@ struct NativeAttackTests {
         }
         #expect(flows.count == NativeFlows.mostCount)
         #expect(flows["mine"] != nil && flows["flood 0"] == nil && flows["flood 1499"] != nil)
+    }
+
+    // MARK: Strangers who look for accounts
+
+    @Test(arguments: [plain, closed])
+    func `an application that may not ask learns nothing about people`(client: DemoClient) async throws {
+        try await TestTenant.run(configured: Self.register) { (tenant) async throws in
+            let app = NativeApp(tenant, client)
+            for endpoint in [Self.initiate, "signup/v1.0/start", "resetpassword/v1.0/start"] {
+                for username in [Self.person, Self.newcomer] {
+                    let outcome = try await app.begin(endpoint, username).outcome
+                    #expect(outcome == "invalid_client nativeauthapi_disabled", "\(endpoint) \(username)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [(false, 429), (true, 400)])
+    func `at a tenant for others, a network has twenty requests a second`(hasDemoAccounts: Bool, last: Int) throws {
+        let clock = TestTenant.Clock()
+        var configuration = DemoTenantConfiguration(
+            clients: [], publicFolder: TestTenant.publicFolder, now: { clock.now })
+        configuration.hasDemoAccounts = hasDemoAccounts
+        let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
+        let layout = try PageLayout(publicFolder: TestTenant.publicFolder, kioskURL: nil)
+        let identity = IdentityPlatform(platform, layout: layout)
+        let segment = try #require(TenantSegment("fabrikam.example"))
+        func ask(_ endpoint: Controls.NativeEndpoint, from address: UInt8 = 7) throws -> Response {
+            let head = try RequestHead(method: .post, target: "/fabrikam.example/\(endpoint.rawValue)")
+            let fields =
+                "client_id=\(DemoClient.nativeSample.id)&username=nobody@fabrikam.example&challenge_type=redirect"
+            return identity.native(
+                endpoint,
+                Request(
+                    head: head, body: Array(fields.utf8), peer: PeerAddress(ipv4: (10, 0, 0, address), port: 1)),
+                segment: segment)
+        }
+        for _ in 0..<10 {
+            for endpoint in [Controls.NativeEndpoint.initiate, .resetStart] {
+                #expect(try ask(endpoint).status.code == 400)
+            }
+        }
+        for endpoint in [Controls.NativeEndpoint.initiate, .resetStart] {
+            let refused = try ask(endpoint)
+            #expect(refused.status.code == last)
+            #expect(refused.headerFields[.retryAfter] == (last == 429 ? "1" : nil))
+        }
+        #expect(try ask(.signUpStart).status.code == (last == 429 ? 429 : 200))
+        #expect(try ask(.initiate, from: 8).status.code == 400)
+        clock.advance(1)
+        #expect(try ask(.initiate).status.code == 400)
     }
 
     // MARK: The outbox

@@ -1,3 +1,4 @@
+import Expiring
 package import HTTPServer
 import Logging
 import Synchronization
@@ -22,6 +23,9 @@ package final class IdentityPlatform: Sendable {
     /// The flows of apps that sign people in without a browser, and the codes that they send.
     let nativeFlows = Mutex(NativeFlows())
     package let outbox = Outbox()
+    /// The requests of native authentication in the last second, by network. The number is that of Microsoft's service
+    /// limits for an external tenant (reference-service-limits.md).
+    let nativeRequests = Mutex(RecentTimes<PeerAddress.Network>(most: 20, within: 1, maxKeys: 1000))
     private let opensOutbox: @Sendable (PeerAddress) -> Bool
     let wrongGuesses = Mutex(WrongGuesses())
 

@@ -12,13 +12,16 @@ extension IdentityPlatform {
         do {
             let exchange = try Exchange(request, clock: clock)
             do {
+                try checkRate(of: request.peer)
                 guard !exchange.fields.hasRepeatedNames else { throw PlatformError.malformedRequest }
                 let grant = GrantRequest(
                     platform: self, exchange: exchange, segment: segment, settings: controls.settings)
                 let answer = try NativeRequest(grant, endpoint).answer(endpoint)
                 return identified(.json(.ok, answer), exchange.diagnostics)
             } catch let error as PlatformError {
-                return identified(.json(error.status, exchange.diagnostics.json(error)), exchange.diagnostics)
+                var response = identified(.json(error.status, exchange.diagnostics.json(error)), exchange.diagnostics)
+                if error.status == .tooManyRequests { response.headerFields[.retryAfter] = "1" }
+                return response
             }
         } catch {
             if !(error is PlatformError) { logger.error("A request of native authentication failed.", error: error) }
@@ -27,6 +30,14 @@ extension IdentityPlatform {
             )
             return identified(.json(error.status, diagnostics.json(error)), diagnostics)
         }
+    }
+
+    /// Refuses the requests of a network that tries one address after another. A tenant whose accounts everyone knows
+    /// serves its own machine alone, and has no limit.
+    private func checkRate(of peer: PeerAddress) throws(PlatformError) {
+        guard !directory.hasDemoAccounts else { return }
+        let now = clock.now()
+        guard nativeRequests.withLock({ $0.add(peer.network, now: now) }) == nil else { throw .tooManyRequests }
     }
 
     /// Whether there is native authentication at a path.
