@@ -246,6 +246,58 @@ struct NativeAttackTests {
         #expect(flows["mine"] != nil && flows["flood 0"] == nil && flows["flood 1499"] != nil)
     }
 
+    @Test func `a flood of messages displaces the messages of its own network`() {
+        let (outbox, now) = (Outbox(), Date(timeIntervalSince1970: 1_800_000_000))
+        func send(to address: String, _ flow: String, from network: UInt8) {
+            outbox.send(
+                Outbox.Delivery(
+                    time: now, contact: VerifiedContact(channel: .email, target: address), code: "00000000",
+                    flowKind: "sign_in", clientID: "c", username: address, expires: now.addingTimeInterval(600),
+                    flow: flow, network: PeerAddress(ipv4: (192, 0, 2, network), port: 1).network))
+        }
+        send(to: Self.person, "mine", from: 1)
+        for _ in 0..<1500 { send(to: Self.newcomer, "flood", from: 2) }
+        #expect(outbox.messages(to: nil).count == Outbox.mostMessages)
+        #expect(outbox.messages(to: Self.person).map { $0.state(at: now) } == [.valid])
+        let flood = outbox.messages(to: Self.newcomer)
+        #expect(flood.first?.id == 1501 && flood.last?.id == 1501 - flood.count + 1)
+        #expect(flood.map { $0.state(at: now) }.filter { $0 == .valid }.count == 1, "each code voids the one before")
+    }
+
+    @Test(arguments: [false, true])
+    func `a flood of sign-ups displaces the oldest person, with all that was kept`(lastIsSocial: Bool) throws {
+        let configuration = DemoTenantConfiguration(clients: [], publicFolder: TestTenant.publicFolder)
+        let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
+        let (people, state) = (platform.people, platform.state)
+        let password = StoredPassword(NativeApp.password, clock: platform.clock)
+        let first = try #require(people.signUp(username: Self.newcomer, password: password, attributes: [:]))
+        people.choose(password, for: first)
+        people.register(VerifiedContact(channel: .sms, target: "+46 70 555 0199"), for: first)
+        platform.grants.demandSecondFactor(of: first)
+        platform.grants.recordConsent(first, to: .nativeSample, scopes: ["openid"])
+        state.change { $0.displayNames = [first.username: "Casey"] }
+        for number in 0..<999 {
+            _ = people.signUp(username: "casey\(number)@customer.example", password: nil, attributes: [:])
+        }
+        #expect(people.account(username: Self.newcomer) != nil)
+        if lastIsSocial {
+            let person = try #require(people.account(username: "adele@contoso.example"))
+            _ = people.socialAccount(of: person, isB2C: false)
+        } else {
+            _ = people.signUp(username: "last@customer.example", password: nil, attributes: [:])
+        }
+        #expect(people.account(username: Self.newcomer) == nil)
+        #expect(people.account(username: "casey0@customer.example") != nil)
+        #expect(state.read { $0.signUps?.count } == 1000)
+        let kept: [Int?] = state.read { record in
+            [
+                record.passwords?.count, record.contacts?.count, record.displayNames?.count,
+                record.secondFactorDemands.count, record.revocations.count, record.consents.count,
+            ]
+        }
+        #expect(kept == [0, 0, 0, 0, 0, 0])
+    }
+
     // MARK: Strangers who look for accounts
 
     @Test(arguments: [plain, closed])

@@ -67,7 +67,7 @@ package struct People: Sendable {
         let signUp = SignUp(
             username: "\(id)@\(isB2C ? Tenant.fabrikamB2CDomain : Tenant.fabrikamDomain)",
             displayName: displayName(of: person), objectID: id, isB2C: isB2C, socialAddress: person.username)
-        state.change { $0.signUps = ($0.signUps ?? []).suffix(999) + [signUp] }
+        state.change { $0.add(signUp) }
         return signUp.account
     }
 

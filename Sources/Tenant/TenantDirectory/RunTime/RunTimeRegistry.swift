@@ -318,12 +318,7 @@ package final class RunTimeRegistry: Sendable {
         try change { content throws(Refusal) in
             _ = content.people.remove(at: try place(ofPerson: username, in: content))
         } also: { record in
-            record.consents = record.consents.filter { !$0.key.hasSuffix(" \(username)") }
-            record.passwords?[username] = nil
-            record.contacts?[username] = nil
-            record.displayNames?[username] = nil
-            record.secondFactorDemands[username] = nil
-            record.revocations[username] = nil
+            record.forget(username)
         }
     }
 

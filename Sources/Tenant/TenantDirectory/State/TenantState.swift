@@ -51,11 +51,18 @@ package final class TenantState: Sendable {
         /// Adds a person, in whose place the oldest one leaves if there are too many.
         mutating func add(_ signUp: SignUp) {
             let all = (signUps ?? []) + [signUp]
-            for left in all.dropLast(1000) {
-                passwords?[left.username] = nil
-                contacts?[left.username] = nil
-            }
+            for left in all.dropLast(1000) { forget(left.username) }
             signUps = Array(all.suffix(1000))
+        }
+
+        /// Forgets what is kept for a person who is there no longer.
+        mutating func forget(_ username: String) {
+            consents = consents.filter { !$0.key.hasSuffix(" \(username)") }
+            passwords?[username] = nil
+            contacts?[username] = nil
+            displayNames?[username] = nil
+            secondFactorDemands[username] = nil
+            revocations[username] = nil
         }
     }
 

@@ -32,7 +32,7 @@ extension IdentityPlatform {
         outbox.send(
             Outbox.Delivery(
                 time: now, contact: contact, code: code.text, flowKind: flow.kind.rawValue, clientID: flow.clientID,
-                username: flow.username, expires: code.expires, flow: flow.id))
+                username: flow.username, expires: code.expires, flow: flow.id, network: flow.network))
         return next
     }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import HTTPServer
 import Synchronization
 package import TenantDirectory
 
@@ -28,6 +29,8 @@ package final class Outbox: Sendable {
         package let username: String
         package let expires: Date
         let flow: String
+        /// The network that caused it.
+        let network: PeerAddress.Network
         fileprivate(set) var isUsed = false
         fileprivate(set) var isVoid = false
 
@@ -59,7 +62,8 @@ package final class Outbox: Sendable {
             memory.lastID += 1
             var message = message
             message.id = memory.lastID
-            memory.messages = memory.messages.suffix(Self.mostMessages - 1) + [message]
+            memory.makeRoom()
+            memory.messages.append(message)
             let woken = memory.waiting.filter { $0.value.wants(message) }
             for id in woken.keys { memory.waiting[id] = nil }
             return woken.values.map(\.continuation)
@@ -122,6 +126,15 @@ package final class Outbox: Sendable {
 }
 
 extension Outbox.Memory {
+    /// Removes a message if there are too many: the oldest of the network that has the most, so that a stranger's messages
+    /// displace their own.
+    fileprivate mutating func makeRoom() {
+        guard messages.count >= Outbox.mostMessages else { return }
+        let byNetwork = Dictionary(grouping: messages.indices) { messages[$0].network }
+        guard let oldest = byNetwork.values.max(by: { $0.count < $1.count })?.first else { return }
+        messages.remove(at: oldest)
+    }
+
     fileprivate mutating func voidCodes(of flow: String) {
         for index in messages.indices where messages[index].flow == flow { messages[index].isVoid = true }
     }
