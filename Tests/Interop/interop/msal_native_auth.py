@@ -164,7 +164,7 @@ class NativeApplication:
                 if error == "attributes_required" and body.get("continuation_token") and body.get("required_attributes"):
                     for each in body["required_attributes"]:
                         # E/sign_up/MSALNativeAuthRequiredAttributeInternal.swift
-                        if not (isinstance(each["name"], str) and isinstance(each["type"], str) and isinstance(each["required"], bool)):
+                        if not (isinstance(each.get("name"), str) and isinstance(each.get("type"), str) and isinstance(each.get("required"), bool)):
                             return GENERAL
                     return "attributesRequired"
             # V/reset_password/MSALNativeAuthResetPasswordResponseValidator.swift:69-97
@@ -258,6 +258,9 @@ class NativeApplication:
 
     def sign_in_after(self, state):
         """After a sign-up, a reset or a registration."""
+        # …:125: without a token nothing is sent.
+        if not state.token:
+            return State("error", error=GENERAL)
         return self.tokens(state, grant_type="continuation_token", username=self.username, challenge_type=self.challenge_types)
 
     def tokens(self, state, first=False, **fields):
@@ -279,10 +282,10 @@ class NativeApplication:
     def methods(self, name, path, demand):
         try:
             body = self.need(self.post(path, continuation_token=demand["continuation_token"]), "continuation_token", "methods")
+            for each in body["methods"]:
+                self.need(each, "id", "challenge_type", "challenge_channel")
         except Failed as failed:
             return State("error", error=failed.kind)
-        for each in body["methods"]:
-            self.need(each, "id", "challenge_type", "challenge_channel")
         return State(name, body["continuation_token"], methods=body["methods"])
 
     # The first second factor: C/jit/MSALNativeAuthJITController.swift
@@ -324,15 +327,23 @@ class NativeApplication:
             return State("SignInAfterSignUpState", body.get("continuation_token"))
         except Failed as failed:
             token = failed.body.get("continuation_token")
-            if failed.kind == "credentialRequired":
-                body = self.challenge("signup/v1.0/challenge", token)
-                if body["challenge_type"] != "password":
-                    return State("error", error=GENERAL)
-                return State("SignUpPasswordRequiredState", body["continuation_token"])
+            # …:492, 592: after the code alone.
+            if failed.kind == "credentialRequired" and state.name == "SignUpCodeRequiredState":
+                return self.password_required(token)
             if failed.kind == "attributesRequired":
                 return State("SignUpAttributesRequiredState", token, attributes=failed.body["required_attributes"])
             kept = failed.kind in ("invalidCode", "invalidPassword", "attributesInvalid")
             return State(state.name if kept else "error", state.token if kept else None, failed.kind)
+
+    def password_required(self, token):
+        """…:380-438"""
+        try:
+            body = self.challenge("signup/v1.0/challenge", token)
+        except Failed as failed:
+            return State("error", error=failed.kind)
+        if body["challenge_type"] != "password":
+            return State("error", error=GENERAL)
+        return State("SignUpPasswordRequiredState", body["continuation_token"])
 
     # Reset: C/reset_password/MSALNativeAuthResetPasswordController.swift
 

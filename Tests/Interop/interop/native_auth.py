@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from suite.registry import registry
 
 from .msal_native_auth import GENERAL, KNOWN, PASSWORD_SUBERRORS, Failed, NativeApplication, property_of
-from .native import Change
+from .native import Change, document
 from .tenant import BUNDLE, WEB_URI, running
 
 tests, test = registry("native authentication")
@@ -38,7 +38,8 @@ def environment(binary, root, folder):
             {"username": "coder@fabrikam.example", "sign_in": "code"}, person("mailed", second_factor="email"),
             person("texted", second_factor="sms", mobile_phone="+46 70 555 0199"), person("fresh", second_factor="unregistered"),
             person("blocked", second_factor="sms", mobile_phone="+46 70 555 0198", blocked_contact=True),
-            person("unlisted", second_factor="unregistered", blocked_contact=True), person("forgetful"),
+            person("unlisted", second_factor="unregistered", blocked_contact=True), person("forgetful"), person("resetter"),
+            person("enrolling", second_factor="unregistered"),
         ]}) as tenant:
         yield tenant
 
@@ -269,25 +270,224 @@ def on_demand(tenant):
     expect(app.submit_new_password(state, "Another-2028"), "error", GENERAL, at=tenant)
 
 
-@test("a validator refuses each answer in which a member is missing that it needs")
-def broken(tenant):
-    def without(*names):
-        def change(answer):
-            members = {name: value for name, value in answer.json().items() if name not in names}
-            answer._content = json.dumps(members).encode()
-        return change
+def without(*names, when=lambda members: True):
+    """Takes members away from an answer."""
+    def edit(members):
+        if when(members):
+            for name in names:
+                members.pop(name, None)
+    return edit
 
+
+def having(when=lambda members: True, **values):
+    """Changes members of an answer."""
+    return lambda members: members.update(values if when(members) else {})
+
+
+def attributes_without(name):
+    def edit(members):
+        for each in members.get("required_attributes", ()):
+            del each[name]
+    return edit
+
+
+def methods_without(name):
+    def edit(members):
+        for each in members.get("methods", ()):
+            del each[name]
+    return edit
+
+
+def is_error(members):
+    return "error" in members
+
+
+def is_success(members):
+    return "error" not in members
+
+
+def is_password(members):
+    return members.get("challenge_type") == "password"
+
+
+def breaking(tenant, path, edit, client_id=SAMPLE):
+    """An application whose tenant breaks a rule at one path."""
+    session = tenant.session()
+    session.mount("https://", Change(path, document(edit)))
+    return application(tenant, client_id, session=session)
+
+
+def signed_up(app, tenant):
+    """The state at which a sign-up ends that is asked for a code, a password and attributes."""
+    name = newcomer()
+    state = app.sign_up(name)
+    if state.name == "SignUpCodeRequiredState":
+        state = app.continue_sign_up(state, grant_type="oob", oob=code(tenant, name))
+    if state.name == "SignUpPasswordRequiredState":
+        state = app.continue_sign_up(state, grant_type="password", password=NEW)
+    if state.name == "SignUpAttributesRequiredState":
+        state = app.continue_sign_up(state, grant_type="attributes", attributes='{"displayName": "Casey", "age": "44"}')
+    return app.sign_in_after(state) if state.name == "SignInAfterSignUpState" else state
+
+
+def password_reset(app, tenant):
+    """The state at which a reset ends."""
+    name = "resetter@fabrikam.example"
+    state = app.reset(name)
+    if state.name == "ResetPasswordCodeRequiredState":
+        state = app.submit_reset_code(state, code(tenant, name))
+    if state.name == "ResetPasswordRequiredState":
+        state = app.submit_new_password(state, f"Vinter-{next(counter)}")
+    return app.sign_in_after(state) if state.name == "SignInAfterResetPasswordState" else state
+
+
+def registered(app, tenant, contact="other@customer.example"):
+    """The state at which the registration of a second factor ends."""
+    state = app.sign_in("enrolling@fabrikam.example", OWN)
+    if state.name == "RegisterStrongAuthState":
+        state = app.challenge_method(state, state.values["methods"][0], contact)
+    if state.name == "RegisterStrongAuthVerificationRequiredState":
+        state = app.submit_registration(state, code(tenant, contact))
+    return state
+
+
+@test("a validator of a sign-in refuses each answer in which a member is missing that it needs")
+def broken(tenant):
     for path, name in (
         ("oauth2/v2.0/initiate", "continuation_token"), ("oauth2/v2.0/challenge", "challenge_type"), ("oauth2/v2.0/challenge", "continuation_token"),
         ("oauth2/v2.0/challenge", "challenge_target_label"), ("oauth2/v2.0/challenge", "challenge_channel"), ("oauth2/v2.0/challenge", "code_length"),
     ):
-        session = tenant.session()
-        session.mount("https://", Change(path, without(name)))
-        expect(application(tenant, session=session).sign_in("coder@fabrikam.example"), "error", GENERAL)
+        expect(breaking(tenant, path, without(name)).sign_in("coder@fabrikam.example"), "error", GENERAL)
     for path, name in (("oauth2/v2.0/token", "continuation_token"), ("oauth2/v2.0/introspect", "methods"), ("oauth2/v2.0/introspect", "continuation_token")):
-        session = tenant.session()
-        session.mount("https://", Change(path, without(name)))
-        expect(application(tenant, session=session).sign_in("mailed@fabrikam.example", OWN), "error", GENERAL)
+        expect(breaking(tenant, path, without(name)).sign_in("mailed@fabrikam.example", OWN), "error", GENERAL)
+
+
+# V/sign_up/MSALNativeAuthSignUpResponseValidator.swift, by its lines
+SIGN_UP = [
+    (61, "start", without("continuation_token")),
+    (122, "challenge", without("challenge_type")),
+    (131, "challenge", without("challenge_target_label")),
+    (132, "challenge", without("challenge_channel")),
+    (133, "challenge", without("code_length")),
+    (134, "challenge", without("continuation_token")),
+    (144, "challenge", without("continuation_token", when=is_password)),
+    # C/sign_up/MSALNativeAuthSignUpController.swift:417: a code once more, where a password is due.
+    (143, "challenge", having(when=is_password, challenge_type="oob", challenge_target_label="c", challenge_channel="email", code_length=8)),
+    (200, "continue", without("continuation_token", when=lambda members: members.get("error") == "credential_required")),
+    (209, "continue", without("continuation_token", when=lambda members: members.get("error") == "attributes_required")),
+    (210, "continue", without("required_attributes")),
+    (211, "continue", having(when=lambda members: "required_attributes" in members, required_attributes=[])),
+    # E/sign_up/MSALNativeAuthRequiredAttributeInternal.swift:28-30
+    *((214, "continue", attributes_without(name)) for name in ("name", "type", "required")),
+    (232, "continue", having(when=is_error, error="another")),
+]
+
+
+@test("the validator of a sign-up refuses each answer that breaks one of its rules")
+def broken_sign_up(tenant):
+    expect(signed_up(application(tenant, COLLECTING), tenant), "signed in", at=tenant)
+    for line, step, edit in SIGN_UP:
+        state = signed_up(breaking(tenant, f"signup/v1.0/{step}", edit, COLLECTING), tenant)
+        assert (state.name, state.error) == ("error", GENERAL), (line, step, state)
+    # …:180: a success without a token is one, but C/sign_in/MSALNativeAuthSignInController.swift:125 then sends nothing.
+    app = breaking(tenant, "signup/v1.0/continue", without("continuation_token", when=is_success), COLLECTING)
+    expect(signed_up(app, tenant), "error", GENERAL)
+    assert app.requests[-1] == "signup/v1.0/continue", app.requests
+
+
+# V/reset_password/MSALNativeAuthResetPasswordResponseValidator.swift, by its lines
+RESET = [
+    (58, "start", without("continuation_token")),
+    (115, "challenge", without("challenge_type")),
+    (119, "challenge", without("challenge_target_label")),
+    (120, "challenge", without("challenge_channel")),
+    (121, "challenge", without("code_length")),
+    (122, "challenge", without("continuation_token")),
+    (135, "challenge", having(challenge_type="password")),
+    (177, "continue", without("continuation_token")),
+    (228, "submit", without("continuation_token")),
+    (228, "submit", without("poll_interval")),
+    (280, "poll_completion", without("status")),
+    # …/responses/reset_password/MSALNativeAuthResetPasswordPollCompletionStatus.swift:27
+    (280, "poll_completion", having(status="another")),
+]
+
+
+@test("the validator of a reset refuses each answer that breaks one of its rules")
+def broken_reset(tenant):
+    expect(password_reset(application(tenant), tenant), "signed in", at=tenant)
+    for line, step, edit in RESET:
+        state = password_reset(breaking(tenant, f"resetpassword/v1.0/{step}", edit), tenant)
+        assert (state.name, state.error) == ("error", GENERAL), (line, step, state)
+    # …:284: as after a sign-up.
+    app = breaking(tenant, "resetpassword/v1.0/poll_completion", without("continuation_token"))
+    expect(password_reset(app, tenant), "error", GENERAL)
+    assert app.requests[-1] == "resetpassword/v1.0/poll_completion", app.requests
+
+
+# V/jit/MSALNativeAuthJITResponseValidator.swift, by its lines; the last one registers a second factor at the tenant.
+REGISTRATION = [
+    (56, "introspect", without("continuation_token"), "error"),
+    (57, "introspect", without("methods"), "error"),
+    (58, "introspect", having(methods=[]), "error"),
+    # …/responses/sign_in/MSALNativeAuthInternalAuthenticationMethod.swift
+    *((57, "introspect", methods_without(name), "error") for name in ("id", "challenge_type", "challenge_channel")),
+    (135, "challenge", without("continuation_token"), "RegisterStrongAuthState"),
+    (136, "challenge", without("challenge_target"), "RegisterStrongAuthState"),
+    (137, "challenge", without("code_length"), "RegisterStrongAuthState"),
+    (138, "challenge", without("challenge_channel"), "RegisterStrongAuthState"),
+    (161, "challenge", having(challenge_type="password"), "RegisterStrongAuthState"),
+    (111, "continue", without("continuation_token"), "RegisterStrongAuthVerificationRequiredState"),
+]
+
+
+@test("the validator of a registration refuses each answer that breaks one of its rules")
+def broken_registration(tenant):
+    app = breaking(tenant, "register/v1.0/challenge", without("continuation_token"))
+    # …:151
+    expect(registered(app, tenant, "enrolling@fabrikam.example"), "RegisterStrongAuthState", GENERAL)
+    for line, step, edit, name in REGISTRATION:
+        state = registered(breaking(tenant, f"register/v1.0/{step}", edit), tenant)
+        assert (state.name, state.error) == (name, GENERAL), (line, step, state)
+
+
+# The line, the path, the edit of its error, and the call whose error is then a general one
+ERRORS = [
+    # V/sign_up
+    (79, "signup/v1.0/start", without("invalid_attributes"), lambda app: app.sign_up(newcomer(), NEW, '{"displayName": "casey"}')),
+    (79, "signup/v1.0/start", having(invalid_attributes=[]), lambda app: app.sign_up(newcomer(), NEW, '{"displayName": "casey"}')),
+    (97, "signup/v1.0/start", having(error="another"), lambda app: app.sign_up(PERSON)),
+    (100, "signup/v1.0/start", having(suberror="another"), lambda app: app.sign_up(newcomer(), "Short-1")),
+    (275, "signup/v1.0/start", having(error_codes=[]), lambda app: app.sign_up("no address")),
+    (280, "signup/v1.0/start", having(error_codes=[1, 90100]), lambda app: app.sign_up("no address")),
+    (280, "signup/v1.0/start", having(error_description="AADSTS90100: another"), lambda app: app.sign_up("no address")),
+    (241, "signup/v1.0/continue", without("suberror"), lambda app: app.continue_sign_up(app.sign_up(newcomer()), grant_type="oob", oob="wrong")),
+    # V/reset_password
+    (81, "resetpassword/v1.0/start", having(error_codes=[1, 500222]), lambda app: app.reset("coder@fabrikam.example")),
+    (92, "resetpassword/v1.0/start", having(error="another"), lambda app: app.reset("nobody@fabrikam.example")),
+    (195, "resetpassword/v1.0/continue", without("suberror"), lambda app: app.submit_reset_code(app.reset("resetter@fabrikam.example"), "wrong")),
+]
+
+
+@test("an error without the words and numbers by which the validators tell it is a general one")
+def broken_errors(tenant):
+    for line, path, edit, call in ERRORS:
+        state = call(breaking(tenant, path, edit, COLLECTING))
+        assert (state.name, state.error) == ("error", GENERAL), (line, path, state)
+    # V/sign_up:255, V/reset_password:246
+    name = newcomer()
+    app = breaking(tenant, "signup/v1.0/continue", without("invalid_attributes"), COLLECTING)
+    state = app.continue_sign_up(app.sign_up(name, NEW), grant_type="oob", oob=code(tenant, name))
+    expect(app.continue_sign_up(state, grant_type="attributes", attributes='{"age": "old"}'), "error", GENERAL)
+    app, name = breaking(tenant, "resetpassword/v1.0/submit", without("suberror")), "resetter@fabrikam.example"
+    state = app.submit_reset_code(app.reset(name), code(tenant, name))
+    expect(app.submit_new_password(state, "Short-1"), "error", GENERAL)
+    # MSIDAADRequestErrorHandler: with another status nothing is decoded.
+    session = tenant.session()
+    session.mount("https://", Change("/start", lambda answer: setattr(answer, "status_code", 403)))
+    app = application(tenant, session=session)
+    for state in (app.sign_up(PERSON), app.reset("nobody@fabrikam.example")):
+        expect(state, "error", GENERAL)
 
 
 @test("tokens that are replayed, swapped or guessed, and a sixth guess of a code, get nothing")
