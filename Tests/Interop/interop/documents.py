@@ -24,9 +24,7 @@ NOT_HERE = {
     ("deploy/guides/https.md", "[Socket]\nListenStream=80\n"): "the same",
     ("deploy/guides/install.md", "deploy/package  "): "it builds for 15 minutes; deploy/debian/test installs the packages",
     ("deploy/guides/install.md", "cat >.env"): "it needs an engine for containers; deploy/container/test runs the composition",
-    ("deploy/recipes/README.md", "def code(tenant"): "native_auth.py asks the outbox in the same way",
     ("deploy/recipes/README.md", '{"rules": [{"when"'): "NativeAttackTests posts such a rule",
-    ("deploy/recipes/README.md", "/// In a UI test"): "it runs in Xcode alone",
     ("deploy/recipes/README.md", "cd deploy/recipes/pytest"): "recipes.py runs the same tests",
 }
 ROWS = {}
