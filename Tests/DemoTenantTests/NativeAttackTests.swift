@@ -389,6 +389,9 @@ struct NativeAttackTests {
             let page = try await browser.get("/outbox", headers: [bearer, ("Accept", "text/html")])
             #expect(page.text.contains(">Mail to \(Self.newcomer)</h2>"))
             #expect(page.text.contains("<p class=\"code\">\(code?.string ?? "-")</p>"))
+            let rules = page.text.matches(of: #/<dt><code>(\w+)</code></dt><dd>It /#).map { String($0.output.1) }
+            #expect(rules == PasswordRefusal.allCases.map(\.rawValue))
+            #expect(page.text.contains("<dd>It has at least 8 characters.</dd>"))
         }
     }
 

@@ -25,7 +25,26 @@ struct OutboxPage: Page {
         <p>\(HTML(saying: note, "<code>/outbox?to=…&amp;wait=30</code>"))</p>
         <p><a href="/outbox?ui_locales=\(DemoLanguage.tag)">\(HTML(saying: "Look again"))</a></p>
         \(list)
+        \(rules)
         """
+    }
+
+    /// The rules that an app learns by the suberror alone.
+    private var rules: HTML {
+        let rows = PasswordRefusal.allCases.map { refusal in
+            """
+            <dt><code>\(refusal.rawValue)</code></dt><dd>\(refusal.rule)</dd>
+
+            """ as HTML
+        }
+        return """
+            <details class="panel steps">
+            <summary>\(HTML(saying: "Rules for new passwords"))</summary>
+            <p>\(HTML(saying: "An app learns the first rule that a new password breaks:"))</p>
+            <dl>
+            \(rows)</dl>
+            </details>
+            """
     }
 
     private var list: HTML {
@@ -78,6 +97,20 @@ struct OutboxPage: Page {
         case "sign_up": HTML(saying: "Sign-up")
         case "password_reset": HTML(saying: "Password reset")
         default: HTML(saying: "Sign-in")
+        }
+    }
+}
+
+extension PasswordRefusal {
+    /// The rule that such a password breaks.
+    fileprivate var rule: HTML {
+        switch self {
+        case .tooShort: HTML(saying: "It has at least %@ characters.", "\(Self.leastCharacters)")
+        case .tooLong: HTML(saying: "It has at most %@ characters.", "\(Self.mostCharacters)")
+        case .invalid: HTML(saying: "It has ASCII characters alone.")
+        case .banned: HTML(saying: "It contains no word of four or more letters of the address or the name.")
+        case .recentlyUsed: HTML(saying: "It is none of the last four passwords.")
+        case .tooWeak: HTML(saying: "It has three of these: small letters, capitals, digits, symbols.")
         }
     }
 }
