@@ -11,6 +11,8 @@ import Testing
         "name, client_id, native, web, spa, secret_file, secret_expires, certificate_file, tenants, exposes",
         "access_token_version, id_tokens, app_roles, granted, assignment_required, group_claims, optional_claims, native_authentication, public_client_flows, user_flow",
     ].joined(separator: ", ")
+    private static let userKeys =
+        "username, password, display_name, groups, many_groups, roles, guest_of, second_factor, sign_in, mobile_phone, blocked_contact"
 
     @Test func `the file says who may sign in to what`() throws {
         let file = try TenantFile(
@@ -318,6 +320,17 @@ import Testing
             try TenantFile(path: "/nonexistent/t.yaml", isForOthers: false)
         } throws: {
             "\($0)".contains("/nonexistent/t.yaml cannot be read")
+        }
+    }
+
+    @Test func `the help and the guide name each key of applications and people`() throws {
+        let help = TenantCommand.configuration.discussion
+        #expect(help.contains("applications (\(Self.applicationKeys)), users (\(Self.userKeys)),"))
+        let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../deploy/guides/tenant.md")
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        for key in "\(Self.applicationKeys), \(Self.userKeys)".components(separatedBy: ", ") {
+            #expect(text.contains("\(key):") || text.contains("`\(key)`"), "\(key)")
         }
     }
 

@@ -14,11 +14,12 @@ struct TenantCommand: AsyncParsableCommand {
             or a browser comes to trust its certificate, which is for localhost, fabrikam.ciamlogin.localhost, \
             127.0.0.1 and ::1 alone.
 
-            With --config, a YAML file registers more: applications (name, client_id, native, web, spa, secret_file or \
-            certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, \
-            optional_claims), users (username, password, display_name, groups, many_groups, roles, guest_of, \
-            second_factor), groups (name, id, kind, member_of, roles), contexts and control_token. Other machines \
-            are only served with users and a control_token.
+            With --config, a YAML file registers more: applications \
+            (\(TenantFile.Application.keys(TenantFile.Credentials.keysOfFiles).joined(separator: ", "))), users \
+            (\(TenantFile.User.keys.joined(separator: ", "))), groups (name, id, kind, member_of, roles), contexts, \
+            password_grant and control_token. A user_flow has a method and attributes (name, type, required, regex), \
+            or is none; method and sign_in are password or code; second_factor is true, false, email, sms or \
+            unregistered. Other machines are only served with users and a control_token.
             """,
         subcommands: [TrustCommand.self])
 

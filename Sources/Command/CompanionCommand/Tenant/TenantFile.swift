@@ -54,9 +54,11 @@ struct TenantFile: Equatable {
         /// By a secret of at least so many characters.
         case atRunTime(leastSecret: Int)
 
+        static let keysOfFiles = ["secret_file", "secret_expires", "certificate_file"]
+
         var keys: [String] {
             switch self {
-            case .files: ["secret_file", "secret_expires", "certificate_file"]
+            case .files: Self.keysOfFiles
             case .atRunTime: ["secret", "secret_expires"]
             }
         }
@@ -133,13 +135,18 @@ struct TenantFile: Equatable {
 }
 
 extension TenantFile.Application {
+    /// Returns all keys.
+    ///
+    /// - Parameter credentials: Those by which it proves itself.
+    static func keys(_ credentials: [String]) -> [String] {
+        ["name", "client_id", "native", "web", "spa"] + credentials + [
+            "tenants", "exposes", "access_token_version",
+            "id_tokens", "app_roles", "granted", "assignment_required", "group_claims", "optional_claims",
+        ] + TenantFile.NativeAuthentication.keys
+    }
+
     init?(_ node: Node, at path: String, _ yaml: inout YAMLReading, credentials: TenantFile.Credentials) {
-        let fields = yaml.fields(
-            node, at: path,
-            ["name", "client_id", "native", "web", "spa"] + credentials.keys + [
-                "tenants", "exposes", "access_token_version",
-                "id_tokens", "app_roles", "granted", "assignment_required", "group_claims", "optional_claims",
-            ] + TenantFile.NativeAuthentication.keys)
+        let fields = yaml.fields(node, at: path, Self.keys(credentials.keys))
         guard case .mapping = node else { return nil }
         clientID = yaml.text(fields["client_id"], at: "\(path).client_id")
         native = yaml.texts(fields["native"], at: "\(path).native")
@@ -183,12 +190,12 @@ extension TenantFile.Application {
 }
 
 extension TenantFile.User {
+    static let keys =
+        ["username", "password", "display_name", "groups", "many_groups", "roles", "guest_of", "second_factor"]
+        + TenantFile.NativePerson.keys
+
     init?(_ node: Node, at path: String, _ yaml: inout YAMLReading, isForOthers: Bool) {
-        let fields = yaml.fields(
-            node, at: path,
-            [
-                "username", "password", "display_name", "groups", "many_groups", "roles", "guest_of", "second_factor",
-            ] + TenantFile.NativePerson.keys)
+        let fields = yaml.fields(node, at: path, Self.keys)
         guard case .mapping = node else { return nil }
         let username = yaml.text(fields["username"], at: "\(path).username")
         let password = yaml.text(
