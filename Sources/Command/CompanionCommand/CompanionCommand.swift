@@ -28,21 +28,12 @@ struct CompanionCommand: AsyncParsableCommand {
         await main(words)
     }
 
-    /// Prints the file that `deploy/licenses/make` has put among the pages.
+    /// Needs no configuration, so that a mistake in one hides no licence.
     private static func printLicenses() {
         do {
-            let environment = ProcessInfo.processInfo.environment
-            let path = ConfigurationPath.find(option: nil, environment: environment)
-            let configuration = try ConfigurationPath.read(
-                path, options: [:], environment: environment, needsApplications: false)
-            let file = configuration.publicFolder + "/licenses/NOTICE.txt"
-            // The package's pages, because no configuration is read unless one is named.
-            let installed = "/usr/share/companion/Public/licenses/NOTICE.txt"
-            let found = [file, installed].lazy.compactMap { FileManager.default.contents(atPath: $0) }.first
-            guard let text = found else {
-                throw CommandFailure("\(file) cannot be read. deploy/licenses/make writes it after a build.")
-            }
-            FileHandle.standardOutput.write(text)
+            let publicFolder = ProcessInfo.processInfo.environment["COMPANION_PUBLIC"] ?? "Public"
+            let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            FileHandle.standardOutput.write(try Licenses.text(publicFolder: publicFolder, program: program))
         } catch {
             exit(withError: error)
         }
