@@ -15,12 +15,14 @@ import WebFormats
     private static let binary = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("companion")
 
-    private func companion(_ arguments: [String], in folder: URL) throws -> Result {
+    private func companion(
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+    ) throws -> Result {
         let process = Process()
         process.executableURL = Self.binary
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TZ": "UTC"]
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TZ": "UTC"].merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
@@ -50,6 +52,24 @@ import WebFormats
         let help = try companion(["health", "--help"], in: TemporaryFolder.ofProcess).output
         let options = Set(help.matches(of: /^  (?:-h, )?(--[a-z-]+)/.anchorsMatchLineEndings()).map { String($0.1) })
         #expect(options == ["--config", "--host", "--port", "--version", "--help"])
+    }
+
+    @Test(
+        arguments: [
+            (["serve"], ["COMPANION_CONFIG": ""], "COMPANION_CONFIG is set and empty; unset it, or give it a value"),
+            (["check"], ["COMPANION_CONFIG": ""], "COMPANION_CONFIG is set and empty; unset it, or give it a value"),
+            (["serve", "--config", ""], [:], "--config is empty; name the configuration file"),
+            (
+                ["demo", "--public", "/nonexistent"], [:],
+                "public names /nonexistent, which has no pages; name the folder"
+            ),
+        ] as [([String], [String: String], String)])
+    func `a path that is empty or wrong ends the start with its name`(
+        arguments: [String], environment: [String: String], reason: String
+    ) throws {
+        let result = try companion(arguments, in: TemporaryFolder.ofProcess, environment: environment)
+        #expect(result.status == 1)
+        #expect(result.output.contains(reason), "\(result.output)")
     }
 
     @Test func `a job can tell errors from something that expires soon`() throws {

@@ -128,7 +128,7 @@ import WebFormats
         (["--state", "/nonexistent/state"], "/nonexistent/state"),
         (
             ["--public", "/nonexistent"],
-            "/nonexistent/data/graph-permissions.csv cannot be read. Name the folder of the pages with"
+            "public names /nonexistent, which has no pages; name the folder Public of this version"
         ),
         (["--config", "{folder}/tenant.yaml"], "the tenant 'contoso.exampl' is none of contoso.example,"),
     ])

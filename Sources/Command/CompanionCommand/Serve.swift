@@ -45,9 +45,9 @@ struct Demo: AsyncParsableCommand {
 /// Finds and reads the configuration file.
 enum ConfigurationPath {
     /// Returns the option, `COMPANION_CONFIG`, or `companion.yaml` or `companion.json` in the working directory, in
-    /// this order; nil if none of them exists.
+    /// this order; nil if none of them exists. A variable that is empty is a mistake, which the reading finds.
     static func find(option: String?, environment: [String: String]) -> String? {
-        option ?? environment["COMPANION_CONFIG"]
+        option ?? environment["COMPANION_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
             ?? ["companion.yaml", "companion.json"].first { FileManager.default.fileExists(atPath: $0) }
     }
 

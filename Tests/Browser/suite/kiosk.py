@@ -452,7 +452,7 @@ def keyboard(browser):
 
 @test("axe finds nothing on any of its screens, reduced motion stands still, and it is light", needs="time")
 def looks(browser):
-    with kiosk(browser, is_moving=True, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="300", COMPANION_SESSION_IDLE_MINUTES="60"):
+    with kiosk(browser, is_moving=True, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="300", COMPANION_SESSION_IDLE_MINUTES="15"):
         browser.expect_accessible("kiosk attract")
         browser.expect_light("/kiosk", 70_000)
         for width, height in ((1080, 1920), (1920, 1080), (375, 667)):
@@ -497,7 +497,7 @@ def signed_out(browser):
 
 @test("while it asks who is there, nobody can read the card, and it says how many seconds are left", needs="time")
 def private_countdown(browser):
-    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="60", COMPANION_SESSION_IDLE_MINUTES="60"):
+    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="60", COMPANION_SESSION_IDLE_MINUTES="15"):
         walk_up(browser)
         browser.one("#still-there[open]")
         assert "blur" in browser.driver.execute_script("return getComputedStyle(document.querySelector('main')).filter"), "the card can be read"

@@ -45,12 +45,23 @@ import Testing
         ("listen:\n\(app)", [:], ["listen has no value; write one, in quotes if it begins with #, or remove the key"]),
         ("log_level: ~\n\(app)", [:], ["log_level has no value; write one, in quotes if it begins with #, or remove the key"]),
         ("public_url: null\n\(app)", [:], ["public_url has no value; write one, in quotes if it begins with #, or remove the key"]),
-        ("session: { idle_minutes: 600, max_hours: 1 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours, after which each session ends"]),
+        ("session: { idle_minutes: 600, max_hours: 1 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours (1), after which each session ends; change one of them"]),
+        ("session: { idle_minutes: 721 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours (12), after which each session ends; change one of them"]),
+        ("device_mode: shared\nsession: { idle_minutes: 16 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours (0.25), after which each session ends; change one of them"]),
+        ("session: { max_hours: 0.5 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours (0.5), after which each session ends; change one of them"]),
         ("session: { idle_minutes: ten }\n\(app)", [:], ["session.idle_minutes must be a number of minutes above 0, and at most a year, not “ten”"]),
         ("session: { idle_minutes: 0 }\n\(app)", [:], ["session.idle_minutes must be a number of minutes above 0, and at most a year, not “0”"]),
         ("session: { idle_minutes: -5 }\n\(app)", [:], ["session.idle_minutes must be a number of minutes above 0, and at most a year, not “-5”"]),
         ("session: { max_hours: 100000 }\n\(app)", [:], ["session.max_hours must be a number of hours above 0, and at most a year, not “100000”"]),
-        ("session: 5\n\(app)", [:], ["session is not a setting; `companion settings` lists them"]),
+        ("session: 5\n\(app)", [:], ["session must be a mapping, such as session: { idle_minutes: … }"]),
+        ("session: [5]\n\(app)", [:], ["session must be a mapping, such as session: { idle_minutes: … }"]),
+        ("apps: ios\n", [:], ["apps must be a mapping, such as apps: { ios: { page: … } }"]),
+        ("apps: [ios, macos]\n", [:], ["apps must be a mapping, such as apps: { ios: { page: … } }"]),
+        ("apps: { ios: abc }\n", [:], ["apps.ios must be a mapping, such as apps: { ios: { page: … } }", "apps.ios.client_id is missing; copy “Application (client) ID” from the app registration"]),
+        ("kiosk: { welcome: Hello }\n\(app)", [:], ["kiosk.welcome must be a mapping, such as kiosk: { welcome: { en: … } }"]),
+        ("demo: x\n\(app)", [:], ["demo must be a mapping, such as demo: { host: … }"]),
+        ("apis: graph\n\(app)", [:], ["apis must be a mapping, such as apis: { graph: { base: … } }"]),
+        ("api_tokens: nightly\n\(app)", [:], ["api_tokens must be a mapping, such as api_tokens: { nightly: { sha256: … } }"]),
         ("session: { idle_minutes: [5] }\n\(app)", [:], ["session.idle_minutes must be one value, not a list"]),
         ("listen: localhost\n\(app)", [:], ["listen must be an address and a port, such as 127.0.0.1:8080"]),
         ("listen: 127.0.0.1:99999\n\(app)", [:], ["listen must be an address and a port, such as 127.0.0.1:8080"]),
@@ -113,6 +124,9 @@ import Testing
         ("api_tokens: [ { name: nightly, sha256: abc, scopes: [check] } ]\n\(app)", [:], ["api_tokens.nightly.sha256 must be the 64 hexadecimal digits of a SHA-256"]),
         ("api_tokens: [ { name: nightly, scopes: [all] } ]\n\(app)", [:], ["api_tokens.nightly.sha256 is missing; write it as `companion tokens new` prints it", "api_tokens.nightly.scopes has “all”, which is none of check, sessions, sessions_read, metrics"]),
         ("provider_ca_file: /nonexistent.pem\n\(app)", [:], ["provider_ca_file names /nonexistent.pem, which cannot be read; check the path and its permissions"]),
+        ("public: /nonexistent\n\(app)", [:], ["public names /nonexistent, which has no pages; name the folder Public of this version, such as /usr/share/companion/Public"]),
+        (app, ["COMPANION_PUBLIC": "/tmp"], ["public names /tmp, which has no pages; name the folder Public of this version, such as /usr/share/companion/Public"]),
+        (app, ["COMPANION_CONFIG": ""], ["COMPANION_CONFIG is set and empty; unset it, or give it a value"]),
         (app, ["COMPANION_LOG_LEVEL": ""], ["COMPANION_LOG_LEVEL is set and empty; unset it, or give it a value"]),
         (app, ["COMPANION_PUBLIK_URL": "x"], ["COMPANION_PUBLIK_URL is not a setting; did you mean COMPANION_PUBLIC_URL? `companion settings` lists them"]),
         (app, ["COMPANION_APPS": ""], ["COMPANION_APPS is set and empty; unset it, or give it a value"]),
@@ -137,6 +151,29 @@ import Testing
         }
         let lines = found?.all.map { "\($0.key) \($0.reason)".replacing(folder.path + "/", with: "") }
         #expect(lines == mistakes)
+    }
+
+    @Test(
+        arguments: [
+            ("listen: x", [:], "listen", 1), ("apps:\n  ios:\n    client_id: a\n    kind: x", [:], "apps.ios.kind", 4),
+            ("\napps: ios", [:], "apps", 2),
+            ("apps:\n  ios: { client_id: a,\n    titel: b }", [:], "apps.ios.titel", 3),
+            ("api_tokens:\n  - name: nightly\n    scopes: [all]", [:], "api_tokens.nightly.scopes", 3),
+            ("apps: { ios: {} }", [:], "apps.ios.client_id", nil),
+            ("listen: x", ["COMPANION_LISTEN": "y"], "listen", nil),
+            ("{\n  \"device_mode\": \"x\"\n}", [:], "device_mode", 2),
+        ] as [(String, [String: String], String, Int?)])
+    func `a mistake in the file has its line, unless the environment wins`(
+        yaml: String, environment: [String: String], key: String, line: Int?
+    ) throws {
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("\(UUID().uuidString).yaml")
+        try Data(yaml.utf8).write(to: file)
+        let found = #expect(throws: ConfigurationMistakes.self) {
+            try CompanionConfiguration.read(environment: environment, file: file.path)
+        }
+        let mistake = try #require(found?.all.first { $0.key == key })
+        #expect(mistake.line == line)
+        #expect(mistake.explanation == mistake.reason + (line.map { " (line \($0))" } ?? ""))
     }
 
     @Test func `an empty section, and an empty text in quotes, are no mistakes`() throws {

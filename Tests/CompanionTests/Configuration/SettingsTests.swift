@@ -54,7 +54,8 @@ import WebFormats
             "database_password": ("secret", postgres), "database_password_file": ("/password", postgres),
             "database_prepared": ("off", postgres), "database_pool": ("9", postgres),
             "encryption_key_file": ("other.key", [:]),
-            "encryption_key": (Data(repeating: 1, count: 32).base64EncodedString(), [:]), "public": ("Other", [:]),
+            "encryption_key": (Data(repeating: 1, count: 32).base64EncodedString(), [:]),
+            "public": (Site.publicFolder, [:]),
             "device_mode": ("shared", ["session.idle_minutes": "7", "session.max_hours": "1"]),
             "staleness_seconds": ("5", postgres), "token_display": ("full", [:]), "session.idle_minutes": ("61", [:]),
             "session.max_hours": ("13", [:]), "kiosk.countdown_after_seconds": ("21", [:]),
@@ -310,7 +311,8 @@ import WebFormats
             case nil: #expect(setting.standard == nil, "\(setting.key)")
             }
         }
-        _ = try Self.withFile(example) { try CompanionConfiguration.read(file: $0) }
+        let pages = ["COMPANION_PUBLIC": Site.publicFolder]
+        _ = try Self.withFile(example) { try CompanionConfiguration.read(environment: pages, file: $0) }
     }
 
     @Test func `the help of the options is that of the settings`() throws {

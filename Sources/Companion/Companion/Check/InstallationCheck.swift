@@ -26,7 +26,7 @@ package struct InstallationCheck: Sendable {
         CheckReport(
             mistakes.all.map { mistake in
                 .mistake(
-                    "configuration", "\(mistake.key) \(mistake.reason)",
+                    "configuration", "\(mistake.key) \(mistake.explanation)",
                     why: "A server of your own does not start with this configuration.",
                     remedy: "Change \(mistake.key) in the configuration file or the environment.")
             })
@@ -34,7 +34,7 @@ package struct InstallationCheck: Sendable {
 
     /// Runs all checks. This takes as long as the slowest provider, and reads the whole database.
     package func run(_ configuration: CompanionConfiguration) async -> CheckReport {
-        // Another finding reports a folder that cannot be read.
+        // A folder without pages is a mistake of the configuration, or ends the server's start.
         let english = try? Languages(publicFolder: configuration.publicFolder, cookieName: "").source
         async let reports = AuthorityCheck(
             client: client, configuration: configuration, english: english, now: now

@@ -18,6 +18,8 @@ struct ConfigurationFile {
     private(set) var keys: [String] = []
     /// The keys that have no value, which may be sections, too.
     private(set) var withoutValue: [String] = []
+    /// The line of each key, and of each section.
+    private(set) var lines: [String: Int] = [:]
     /// Whether there was a mapping to read. Without it, further mistakes would mislead.
     private(set) var isRead = false
     /// The values by key.
@@ -34,6 +36,10 @@ struct ConfigurationFile {
 
     /// Reads a file. Syntax errors are added to the list with their line.
     init(path: String, mistakes: inout ConfigurationMistakes) {
+        guard !path.isEmpty else {
+            mistakes.add("--config", "is empty; name the configuration file")
+            return
+        }
         guard let data = FileManager.default.contents(atPath: path) else {
             mistakes.add(path, "cannot be read; check the path and its permissions")
             return
@@ -97,6 +103,7 @@ struct ConfigurationFile {
                     key, "has a dot in a name; nest the parts, for example session: { max_hours: 1 }")
                 continue
             }
+            lines[key] = keyNode.mark?.line
             if path.count == 1, let section = path.first.flatMap(Section.init) {
                 names[section, default: []].append(name)
             }

@@ -90,9 +90,12 @@ package struct ConfigurationReading {
         if result.deviceMode == .shared, result.tokenDisplay == .full {
             mistakes.add("token_display", "must not be full when device_mode is shared; use masked or hidden")
         }
-        if result.sessionIdle > result.sessionMaximum, isWritten("session.max_hours") {
+        if result.sessionIdle > result.sessionMaximum {
+            let hours = SettingType<Duration>.hours.text(result.sessionMaximum)
             mistakes.add(
-                "session.idle_minutes", "must not be longer than session.max_hours, after which each session ends")
+                "session.idle_minutes",
+                "must not be longer than session.max_hours (\(hours)), after which each session ends; change one of them"
+            )
         }
         if result.kioskIdle <= result.kioskCountdownAfter {
             mistakes.add(
@@ -109,7 +112,9 @@ package struct ConfigurationReading {
         if result.tls != nil, !result.publicURL.isSecure {
             mistakes.add("public_url", "must be https://, which the server speaks with tls.certificate_file")
         }
-        if applications.isEmpty, needsApplications {
+        // A list or a text at the place of the applications is a mistake of its own.
+        let isMapping = !file.keys.contains(ConfigurationFile.Section.apps.rawValue)
+        if applications.isEmpty, needsApplications, isMapping {
             mistakes.add(
                 "apps",
                 "names no application; set COMPANION_APPS, such as COMPANION_APPS=ios, and the application's client_id: see “Connect a real tenant” in the README"
@@ -140,7 +145,7 @@ package struct ConfigurationReading {
         }
         for key in file.keys where !Self.withoutEffect.contains(key) {
             if known[key] == nil {
-                all.add(key, Self.unknown(key, among: known.keys))
+                all.add(key, reasonOfSection(key) ?? Self.unknown(key, among: known.keys))
             } else if known[key] == .secret {
                 let orFile = known[key + "_file"] == nil ? "" : ", or \(key)_file"
                 all.add(key, "must not stand in a file; set \(Setting.environmentName(of: key))\(orFile)")
@@ -156,7 +161,18 @@ package struct ConfigurationReading {
             all.add(name, "is set and empty; unset it, or give it a value")
         }
         all.add(mistakes)
+        all.locate { isInFile($0) ? file.lines[$0] : nil }
         return all
+    }
+
+    /// The reason why a section with a value of its own is a mistake; nil if the key is none.
+    private func reasonOfSection(_ key: String) -> String? {
+        let all = settings + CompanionConfiguration.settings
+        guard let below = all.first(where: { $0.key.hasPrefix(key + ".") && $0.form != .secret }) else { return nil }
+        let mapping = below.key.split(separator: ".").reversed().reduce("") { inner, name in
+            inner.isEmpty ? "\(name): …" : "\(name): { \(inner) }"
+        }
+        return "must be a mapping, such as \(mapping)"
     }
 
     /// The reason why a variable of an application that nothing names is a mistake.

@@ -1,4 +1,5 @@
 import Foundation
+import Languages
 import OpenIDConnect
 import PostgresStore
 import SessionStore
@@ -68,6 +69,18 @@ extension SettingType where Value == String {
                 } catch {
                     throw WrongValue("names \(path), whose certificate \(number) cannot be read: \(error)")
                 }
+            }
+            return path
+        }
+    }
+
+    /// The folder of the pages.
+    static var pages: SettingType {
+        one("folder") { path throws(WrongValue) in
+            guard FileManager.default.isReadableFile(atPath: "\(path)/languages/\(Languages.sourceTag).json") else {
+                throw WrongValue(
+                    "names \(path), which has no pages; name the folder Public of this version, such as /usr/share/companion/Public"
+                )
             }
             return path
         }

@@ -56,7 +56,7 @@ extension CompanionConfiguration {
         let encryptionKeyText = keys.value(
             "encryption_key", .encryptionKey,
             "The key itself instead of a file: the base64 of 32 bytes; after a rotation NEW,OLD.")
-        publicFolder = keys.value("public", .text, default: "Public", "The folder with the pages.")
+        publicFolder = keys.value("public", .pages, default: "Public", "The folder with the pages.")
         deviceMode = keys.value(
             "device_mode", .choice, default: .private,
             "Whether one person uses the device or several share it. With shared, signing out also ends the provider's session."
