@@ -48,6 +48,12 @@ import WebFormats
         }
     }
 
+    @Test func `a word that is no command is a mistake of usage, not one of serve's arguments`() throws {
+        let result = try companion(["chek"], in: TemporaryFolder.ofProcess)
+        #expect(result.status == 64)
+        #expect(result.output.hasPrefix("Error: `companion` has no command chek. Did you mean `companion check`?"))
+    }
+
     @Test func `health has the options of an address, and no others of the server`() throws {
         let help = try companion(["health", "--help"], in: TemporaryFolder.ofProcess).output
         let options = Set(help.matches(of: /^  (?:-h, )?(--[a-z-]+)/.anchorsMatchLineEndings()).map { String($0.1) })

@@ -211,7 +211,8 @@ import Testing
 
     @Test(arguments: [
         ("/macso", "/macos"), ("/Native", "/native"), ("/native/mpa", "/native/map"), ("/auth/sign-out", nil),
-        ("/kiosks", nil), ("/" + String(repeating: "native/", count: 200), nil),
+        ("/kiosks", nil), ("/truht", "/truth"), ("/past", "/paste"),
+        ("/" + String(repeating: "native/", count: 200), nil),
     ])
     func `the address of a page that is misspelt names the nearest page`(path: String, page: String?) async throws {
         for prefix in ["", "/sign-in"] {

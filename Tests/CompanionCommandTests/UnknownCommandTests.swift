@@ -1,0 +1,46 @@
+import Testing
+
+@testable import CompanionCommand
+
+@Suite struct UnknownCommandTests {
+    private static let all =
+        "serve, demo, tenant, check, sessions, keys, backup, migrate, health, tokens, kiosk-policy, settings"
+
+    @Test(
+        arguments: [
+            ("srve", "serve"), ("chek", "check"), ("session", "sessions"), ("Tenant", "tenant"),
+            ("setings", "settings"),
+            ("kioskpolicy", "kiosk-policy"), ("nosuch", nil), ("x", nil), ("", nil),
+        ] as [(String, String?)])
+    func `a misspelt command names the nearest one, and all`(word: String, meant: String?) {
+        let sentence = meant.map { " Did you mean `companion \($0)`?" } ?? ""
+        #expect(
+            UnknownCommand([word, "--port", "80"], below: CompanionCommand.self)?.description
+                == "Error: `companion` has no command \(word).\(sentence) Its commands: \(Self.all). See `companion --help`."
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("tenant", "tust", "trust", "trust"), ("sessions", "revok", "revoke", "list, revoke, purge"),
+            ("keys", "rotates", "rotate", "list, rotate, retire"), ("tokens", "mew", "new", "new"),
+            ("sessions", "forget", nil, "list, revoke, purge"),
+        ] as [(String, String, String?, String)])
+    func `a misspelt subcommand names the nearest one of its command`(
+        command: String, word: String, meant: String?, all: String
+    ) {
+        let sentence = meant.map { " Did you mean `companion \(command) \($0)`?" } ?? ""
+        #expect(
+            UnknownCommand([command, word], below: CompanionCommand.self)?.description
+                == "Error: `companion \(command)` has no command \(word).\(sentence) Its commands: \(all). "
+                + "See `companion \(command) --help`.")
+    }
+
+    @Test(arguments: [
+        [], ["serve"], ["tenant", "trust"], ["tenant", "--native", "com.contoso.tasks"], ["--licenses"],
+        ["help", "nosuch"], ["keys", "list"], ["serve", "nosuch"],
+    ])
+    func `words that lead to a command are left to it`(words: [String]) {
+        #expect(UnknownCommand(words, below: CompanionCommand.self)?.description == nil)
+    }
+}
