@@ -172,6 +172,12 @@ struct DemoSignInTests {
             let elsewhere = try await browser.submit(
                 browser.authorize(segment: "contoso.example"), "username", "alex@outlook.example")
             #expect(elsewhere.text.contains("AADSTS50020"))
+            for name in ["adele@contoso.example", "alex@outlook.example", "customer@fabrikam.example"] {
+                let foreign = try await browser.submit(
+                    browser.authorize(segment: "tfp/\(Tenant.fabrikamB2CDomain)/b2c_1_susi"), "username", name)
+                #expect(foreign.text.contains("find an account named \u{201C}\(name)\u{201D}"), "\(foreign.text)")
+                #expect(!foreign.text.contains("work or school"))
+            }
         }
     }
 

@@ -212,8 +212,9 @@ struct SignIn {
     }
 
     private mutating func choose(_ account: DemoAccount) throws -> Response {
-        // A tenant's customers do not exist in other tenants.
-        if !account.kind.asksForConsent, !request.segment.admits(account) {
+        // A tenant's customers do not exist in other tenants, and a user flow knows no others.
+        let isUnknown = !account.kind.asksForConsent || request.segment.userFlow != nil
+        if isUnknown, !request.segment.admits(account) {
             return try next(notice: unknown(account.username))
         }
         guard request.segment.admits(account) else {
