@@ -1,6 +1,6 @@
 // The Swift of the pages, made as the pages make it. Standard input asks for { projects: [{ id, tenant, origin, values }],
-// programs: [{ page, choice }], blocks: [values] }; the answer has the files of each project, the text of each program and of
-// each page's blocks, and in `rows` all projects that there are.
+// programs: [{ page, choice }], blocks: [values], commands: [values] }; the answer has the files of each project, the text of each
+// program, of each page's blocks of Swift and of those for a Terminal, and in `rows` all projects that there are.
 
 import "../scripts/page.js";
 const { page } = JSON.parse(Deno.readTextFileSync(new URL("../../Public/languages/en.json", import.meta.url)));
@@ -30,12 +30,13 @@ function valuesOf({ id, tenant, origin, values }) {
 
 const files = async (each) => Object.fromEntries((await projectFiles(each.id, valuesOf(each))).map(({ path, text }) => [path, text]));
 const program = async ({ page, choice }) => wholeText((await loadProgram(page))(choice));
-const code = (values) =>
-  blocks(values.platform, values).filter(({ section }) => ["code", "run"].includes(section)).map(({ text }) => text).join("\n");
+const text = (values, ...sections) =>
+  blocks(values.platform, values).filter(({ section }) => sections.includes(section)).map(({ text }) => text).join("\n");
 
 console.log(JSON.stringify({
   rows: projects,
   projects: await Promise.all((asked.projects ?? []).map(files)),
   programs: await Promise.all((asked.programs ?? []).map(program)),
-  blocks: (asked.blocks ?? []).map(code),
+  blocks: (asked.blocks ?? []).map((values) => text(values, "code", "run")),
+  commands: (asked.commands ?? []).map((values) => text(values, "demo")),
 }));

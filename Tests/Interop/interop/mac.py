@@ -1,5 +1,5 @@
-"""The commands that READMEs and the recipe give to a Mac, as they stand there: of docker run, what is behind the image's name is run
-with the program; of the Mac's own tools, that no other is named."""
+"""The commands that the recipe, the projects' READMEs and /native give to a Mac, as they stand there: of docker run, what is behind the
+image's name is run with the program; of the Mac's own tools, that no other is named."""
 
 import itertools
 import json
@@ -23,6 +23,7 @@ DOWNLOADED = {
     "Workforce": "workforce-ios", "External": "external-ios", "B2C": "b2c-ios", "Mac": "workforce-macos", "MacExternal": "external-macos",
 }
 BUNDLE = "com.contoso.tasks"
+VALUES = {"bundle_id": BUNDLE, "redirect_uri": f"msauth.{BUNDLE}://auth", "edit_policy": "b2c_1_edit_profile"}
 ONLY_THERE = ("xcrun simctl ", "echo '127.0.0.1 fabrikam.ciamlogin.localhost' | sudo tee -a /etc/hosts", "security add-trusted-cert ", "open -a Simulator")
 
 
@@ -33,13 +34,18 @@ class Mac:
         self.binary, self.root, self.folder = binary, root, folder
         self.tenant = None
 
+    def stop(self):
+        if self.tenant:
+            self.tenant.terminate()
+            self.tenant.wait(15)
+            self.tenant = None
+
     def situation(self):
         return str(sorted(str(path.relative_to(self.folder)) for path in self.folder.glob("*/*")))
 
     def download(self, project, folder):
         """The archive of the page /native, unpacked."""
-        values = {"bundle_id": BUNDLE, "redirect_uri": f"msauth.{BUNDLE}://auth", "edit_policy": "b2c_1_edit_profile"}
-        files, = made({"projects": [{"id": project, "tenant": "demo", "origin": self.said["base_url"], "values": values}]})["projects"]
+        files, = made({"projects": [{"id": project, "tenant": "demo", "origin": self.said["base_url"], "values": VALUES}]})["projects"]
         for path, text in files.items():
             place = folder / "TasksApp" / path
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -63,15 +69,17 @@ def environment(binary, root, folder):
     try:
         yield mac
     finally:
-        if mac.tenant:
-            mac.tenant.terminate()
-            mac.tenant.wait(15)
+        mac.stop()
+
+
+def lines(block):
+    """The commands of a block, each on one line."""
+    return [line.strip() for line in re.sub(r" *\\\n *", " ", block).splitlines() if line.strip()]
 
 
 def commands(text):
-    """The commands of the blocks of a shell, each on one line."""
-    for block in re.findall(r"^ *```sh\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE):
-        yield from (line.strip() for line in re.sub(r" *\\\n *", " ", block).splitlines() if line.strip())
+    """The commands of the blocks of a shell."""
+    return [line for block in re.findall(r"^ *```sh\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE) for line in lines(block)]
 
 
 def run(mac, command):
@@ -103,7 +111,7 @@ def run(mac, command):
 
 @test("every command of the recipe runs in its order, or is one of the Mac's own tools")
 def recipe(mac):
-    found = list(commands((mac.root / RECIPE).read_text()))
+    found = commands((mac.root / RECIPE).read_text())
     assert len(found) > 10, found
     for command in found:
         run(mac, command)
@@ -113,3 +121,18 @@ def recipe(mac):
         run(mac, f"open {path}")
     written = {path.name for path in pathlib.Path(mac.folder).iterdir() if any(path.glob("*/*.xcodeproj"))}
     assert written == set(DOWNLOADED), written
+
+
+@test("the commands of each project's README, and those of /native, run in their order, too")
+def written(mac):
+    answer = made({
+        "projects": [{"id": row["id"], "tenant": "demo", "values": VALUES} for row in made({})["rows"]],
+        "commands": [{"kind": "workforce", "tenant": "demo", "platform": platform, "root_url": "http://localhost:8444/root.pem", "scopes": [], **VALUES}
+                     for platform in ("ios", "macos")],
+    })
+    found = {tuple(commands(files["README.md"])) for files in answer["projects"]} | {tuple(lines(text)) for text in answer["commands"]}
+    for each in sorted(found):
+        assert [command.split()[0] for command in each[:3]] == ["docker", "docker", "curl"], each
+        mac.stop()
+        for command in each:
+            run(mac, command)
