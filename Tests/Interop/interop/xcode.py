@@ -15,6 +15,7 @@ from .tenant import BUNDLE, WEB_URI, running
 
 tests, test = registry("Xcode projects")
 VALUES = {"bundle_id": BUNDLE, "redirect_uri": f"msauth.{BUNDLE}://auth", "edit_policy": "b2c_1_edit_profile"}
+OWN_BUNDLE = "com.example.own"
 
 
 @contextmanager
@@ -22,6 +23,7 @@ def environment(binary, root, folder):
     # Tasks is as --native registers it.
     with running(binary, root / "Public", folder, settings={"applications": [
         {"name": "Tasks", "native": [BUNDLE, "http://localhost"], "native_authentication": True},
+        {"name": "Own", "native": [OWN_BUNDLE], "native_authentication": True},
         {"name": "Web", "web": [WEB_URI], "secret_file": "secret"},
     ]}) as tenant:
         yield tenant
@@ -35,7 +37,8 @@ class Project:
         self.constants = {name: json.loads(value) for name, value in re.findall(r"\blet (k\w+)(?:: \[String\])? = (.+)$", swift, re.MULTILINE)}
         self.kind, = set(re.findall(r"try MSAL(AAD|B2C|CIAM)Authority\(url: authorityURL\)", swift))
         self.isKnown = "knownAuthorities = [" in swift
-        self.account = re.search(r"sign in as (\S+) with the password demo", files["README.md"])[1]
+        # That of a person's own tenant names nobody.
+        self.account = next(iter(re.findall(r"sign in as (\S+) with the password demo", files["README.md"])), None)
         self.schemes = [each for row in plistlib.loads(files["Info.plist"].encode())["CFBundleURLTypes"] for each in row["CFBundleURLSchemes"]] if "Info.plist" in files else None
 
     @property
@@ -52,24 +55,46 @@ class Project:
         return self.constants.get("kProtectedAPIEndpoint") or self.constants["kGraphURI"]
 
 
+def sign_in(tenant, row, files, client_id, bundle, account):
+    """The sign-in of a project with what stands in its files, a call, a renewal and a sign-out."""
+    tenant.reset()
+    project = Project(files)
+    constants = project.constants
+    assert constants["kClientID"] == client_id, row["id"]
+    # MSAL asks Microsoft about a host of Entra ID and B2C, unless it is told.
+    assert project.isKnown == (project.kind != "CIAM"), row["id"]
+    assert project.schemes in (None, [urllib.parse.urlsplit(constants["kRedirectUri"]).scheme]), row["id"]
+    app = Application(tenant.session(), project.kind, project.authority, constants["kClientID"], constants["kRedirectUri"], bundle)
+    account, token = app.acquire_token(constants["kScopes"], account or project.account)
+    answer = tenant.session().get(project.api, headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 200, f"{row['id']}: {answer.status_code} {answer.text}"
+    renewed, _ = app.acquire_token_silent(account, constants["kScopes"])
+    app.sign_out(renewed)
+
+
 @test("every Xcode project signs in, calls its API, renews silently and signs out, with its own values and its README's account")
 def projects(tenant):
     rows = made({})["rows"]
     found = made({"projects": [{"id": row["id"], "tenant": "demo", "origin": tenant.origin, "values": VALUES} for row in rows]})["projects"]
     for row, files in zip(rows, found, strict=True):
-        tenant.reset()
-        project = Project(files)
-        constants = project.constants
-        assert constants["kClientID"] == tenant.native_id, row["id"]
-        # MSAL asks Microsoft about a host of Entra ID and B2C, unless it is told.
-        assert project.isKnown == (project.kind != "CIAM"), row["id"]
-        assert project.schemes in (None, [urllib.parse.urlsplit(constants["kRedirectUri"]).scheme]), row["id"]
-        app = Application(tenant.session(), project.kind, project.authority, constants["kClientID"], constants["kRedirectUri"], BUNDLE)
-        account, token = app.acquire_token(constants["kScopes"], project.account)
-        answer = tenant.session().get(project.api, headers={"Authorization": f"Bearer {token}"})
-        assert answer.status_code == 200, f"{row['id']}: {answer.status_code} {answer.text}"
-        renewed, _ = app.acquire_token_silent(account, constants["kScopes"])
-        app.sign_out(renewed)
+        sign_in(tenant, row, files, tenant.native_id, BUNDLE, None)
+
+
+@test("every Xcode project with a person's own values does the same: another client ID, bundle ID and authority")
+def own_projects(tenant):
+    of_kind = {
+        "workforce": ("adele@contoso.example", {"authority": f"{tenant.origin}/contoso.example", "scopes": ["user.read"], "api": ""}),
+        "external": ("customer@fabrikam.example", {
+            "authority": f"{tenant.numeric}/fabrikam.example", "scopes": ["api://fabrikam.example/tasks.read"], "api": f"{tenant.numeric}/api/external"}),
+        "b2c": ("b2cuser@fabrikamb2c.example", {
+            "authority": f"{tenant.origin}/tfp/fabrikamb2c.example/b2c_1_susi", "scopes": ["https://fabrikamb2c.example/api/demo.read"],
+            "api": f"{tenant.origin}/api/b2c"}),
+    }
+    own = VALUES | {"bundle_id": OWN_BUNDLE, "redirect_uri": f"msauth.{OWN_BUNDLE}://auth", "client_id": tenant.ids["Own"], "graph": f"{tenant.origin}/"}
+    rows = made({})["rows"]
+    found = made({"projects": [{"id": row["id"], "tenant": "mine", "values": own | of_kind[row["kind"]][1]} for row in rows]})["projects"]
+    for row, files in zip(rows, found, strict=True):
+        sign_in(tenant, row, files, tenant.ids["Own"], OWN_BUNDLE, of_kind[row["kind"]][0])
 
 
 @test("the project with native authentication signs in, signs a newcomer up and resets the password, with the codes where its README says they are")
