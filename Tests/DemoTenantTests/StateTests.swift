@@ -105,6 +105,49 @@ struct StateTests {
         #expect(try keys().map(\.id) == made.map(\.id))
     }
 
+    /// The path of a copy of the state file that an earlier version wrote, with one key of each kind and no certificate.
+    private static func earlierFile(_ version: String) throws -> String {
+        let path = try TestTenant.temporaryPath()
+        let earlier = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Upgrade/\(version)/sqlite/tenant.json").standardized
+        try FileManager.default.copyItem(at: earlier, to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    private static func start(_ path: String, sync: @escaping StateFile.Sync = { fsync($0) }) throws -> TenantState {
+        try TenantState(
+            path: path, randomBytes: { .init(repeating: 2, count: $0) }, sync: sync, logger: Logger(label: "t"))
+    }
+
+    @Test(arguments: ["0.1.0", "0.2.0"])
+    func `the file of an earlier version gets the certificates and keys that it lacks, for good`(
+        _ version: String
+    ) throws {
+        let path = try Self.earlierFile(version)
+        defer { TestTenant.remove(path) }
+        let before = try #require(try StateFile.load(path)).keys
+        #expect(before.map(\.forConsumers) == [false, true] && before.allSatisfy { $0.certificate == nil })
+        let first = try Self.start(path)
+        #expect(first.keys.map(\.forConsumers) == [false, true, false, true])
+        #expect(Set(first.keys.map(\.id)).count == 4)
+        #expect(first.newestKey(forConsumers: false)?.id == before.first?.id, "the known keys go on signing")
+        #expect(first.newestKey(forConsumers: true)?.id == before.last?.id)
+        #expect(try StateFile.load(path)?.keys.map(\.certificate) == first.keys.map(\.stored.certificate))
+        let published = first.keys.map { $0.jwk(issuer: nil, cloud: "") }
+        #expect(try Self.start(path).keys.map { $0.jwk(issuer: nil, cloud: "") } == published)
+    }
+
+    @Test func `the file of an earlier version can be used where it cannot be written`() throws {
+        let path = try Self.earlierFile("0.2.0")
+        defer { TestTenant.remove(path) }
+        let state = try Self.start(path) { _ in
+            errno = EIO
+            return -1
+        }
+        #expect(state.keys.count == 4)
+        #expect(try StateFile.load(path)?.keys.count == 2)
+    }
+
     @Test func `the host has to be the loopback's`() throws {
         let workers = try WorkerGroup(count: 1)
         #expect(throws: DemoTenantError.self) {

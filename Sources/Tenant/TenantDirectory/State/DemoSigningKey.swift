@@ -11,7 +11,7 @@ package struct DemoSigningKey: Sendable {
         package var forConsumers: Bool
         /// The key in PKCS #1 form.
         package var der: Data
-        /// The self-signed certificate. A key of an older version has none and gets one when it is read.
+        /// The self-signed certificate. A key of an older version has none; it gets one when it is read, which the state keeps.
         package var certificate: Data?
     }
 

@@ -88,16 +88,18 @@ package final class TenantState: Sendable {
         file = path.map { StateFile(path: $0, sync: sync, logger: logger) }
         self.logger = logger
         let known = try path.flatMap(StateFile.load)
-        let keys: [DemoSigningKey]
-        do {
-            keys = try (known?.keys ?? []).map(DemoSigningKey.init)
-        } catch {
-            throw .signingKey(String(describing: error))
-        }
-        let record = known ?? Record(sealingKey: Data(randomBytes(32)), keys: [])
+        var record = known ?? Record(sealingKey: Data(randomBytes(32)), keys: [])
         guard record.version == 1, record.sealingKey.count == 32 else {
             throw .stateFile(path: path ?? "", reason: "it was not written by this version; remove it to start again")
         }
+        let keys: [DemoSigningKey]
+        do {
+            keys = try Self.completed(record.keys.map(DemoSigningKey.init))
+        } catch {
+            throw .signingKey(String(describing: error))
+        }
+        let isComplete = !record.keys.contains { $0.certificate == nil } && record.keys.count == keys.count
+        record.keys = keys.map(\.stored)
         memory = Mutex(Memory(record: record, keys: keys, sealer: DemoSealer(key: Array(record.sealingKey))))
         if known == nil, let path {
             do {
@@ -105,6 +107,11 @@ package final class TenantState: Sendable {
             } catch {
                 throw .stateFile(path: path, reason: "\(error); \(DemoTenantError.otherStateFile)")
             }
+        }
+        if !isComplete {
+            save(record)
+            // Nothing is published that the next start would not know.
+            file?.waitUntilWritten()
         }
         if keys.isEmpty { makeFirstKeys(makeKeys) }
     }
@@ -154,6 +161,17 @@ package final class TenantState: Sendable {
     private func save(_ record: Record) { file?.save(record) }
 
     // MARK: Keys
+
+    /// Returns the keys of a file with those that it lacks: older versions began with one of each kind. The one that has
+    /// signed so far goes on signing. No keys stay none.
+    private static func completed(_ known: [DemoSigningKey]) throws -> [DemoSigningKey] {
+        guard !known.isEmpty else { return [] }
+        let missing: [DemoSigningKey] = try [false, true].flatMap { forConsumers in
+            let count = known.filter { $0.forConsumers == forConsumers }.count
+            return try (0..<max(0, 2 - count)).map { _ in try DemoSigningKey(forConsumers: forConsumers) }
+        }
+        return missing + known
+    }
 
     /// Makes the first keys on a separate thread, because that takes a tenth of a second and the start need not wait.
     private func makeFirstKeys(_ makeKeys: @escaping @Sendable () throws -> [DemoSigningKey]) {
