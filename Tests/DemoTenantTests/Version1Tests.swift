@@ -103,4 +103,49 @@ import WebFormats
             #expect(answer.status == 200 && answer.member("account_type") == kind)
         }
     }
+
+    @Test(arguments: [
+        "common/UserRealm/adele@contoso.example", "Contoso.example/.Well-Known/OpenID-Configuration",
+        "Common/V2.0/.well-known/openid-configuration", "common/Discovery/Keys", "common/Discovery/Instance",
+        "contoso.example/AdminConsent", "common/OAuth2/Authorize", "common/OAuth2/V2.0/Authorize", "DeviceLogin",
+        "common/OAuth2/V2.0/Logout", "TFP/fabrikamb2c.example/B2C_1_SUSI/V2.0/.well-known/openid-configuration",
+        "fabrikam.example/V2.0/.Well-Known/OpenID-Configuration",
+    ])
+    func `addresses are found in capitals, too`(_ path: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let answer = try await browser.get("/\(path)")
+            let small = try await browser.get("/\(path.lowercased())")
+            #expect(answer.status != 404 && answer.status == small.status)
+            #expect(answer["Content-Type"] == small["Content-Type"])
+        }
+    }
+
+    @Test func `tokens are found in capitals, and the person's name keeps its own`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let realm = try await browser.get("/common/UserRealm/Adele@Contoso.example")
+            #expect(realm.member("account_type") == "Managed" && realm.member("domain_name") == "Contoso.example")
+            for path in ["contoso.example/OAuth2/Token", "fabrikam.example/OAuth2/V2.0/Token"] {
+                let number = try await browser.post("/\(path)", []).number
+                let small = try await browser.post("/\(path.lowercased())", []).number
+                #expect(number != nil && number == small, "\(path)")
+            }
+        }
+    }
+
+    @Test func `the requests at addresses of version 1 are listed, in whatever case`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            for path in [".well-known/openid-configuration", "discovery/keys", "OAuth2/Authorize", "adminconsent"] {
+                _ = try await browser.get("/contoso.example/\(path)", [("client_id", TestTenant.web.id)])
+            }
+            let client = [("client_id", TestTenant.web.id), ("grant_type", "refresh_token")]
+            _ = try await browser.post("/contoso.example/oauth2/token", client)
+            _ = try await browser.get("/contoso.example/oauth2/logout", [("client_id", TestTenant.web.id)])
+            let clients = try await browser.get("/clients").json?["clients"]?.array
+            let listed = clients?.first?["requests"]?.array?.reversed().map { $0["step"] }
+            #expect(listed == ["metadata", "keys", "authorize", "admin_consent", "refresh", "sign_out"])
+        }
+    }
 }

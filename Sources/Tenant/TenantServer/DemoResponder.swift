@@ -97,7 +97,7 @@ struct DemoResponder: Responder {
         case (let tenant, _):
             // The path of a B2C user flow has two or three segments, and other paths have one.
             let flow = Self.userFlowInQuery(head, parts)
-            let names = tenant == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) && flow == nil ? 2 : 1
+            let names = tenant.lowercased() == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) && flow == nil ? 2 : 1
             let path =
                 flow.map { TenantSegment.text(tenant, userFlowInQuery: $0) }
                 ?? parts.prefix(names).joined(separator: "/")
@@ -119,7 +119,8 @@ struct DemoResponder: Responder {
     private func identity(_ head: RequestHead, _ tenant: String, _ path: String) -> Reply {
         // MSAL appends a path to an authority that may end with a slash.
         let segment = TenantSegment(tenant)
-        let endpoint = segment?.tenantID == Tenant.fabrikam ? String(path.trimmingPrefix("/")) : path
+        // Clients and guides write `UserRealm`, `OAuth2` and the like.
+        let endpoint = (segment?.tenantID == Tenant.fabrikam ? String(path.trimmingPrefix("/")) : path).lowercased()
         if let native = IdentityPlatform.nativeEndpoint(endpoint, at: segment), native != .token {
             return handler { request in
                 guard request.head.method == .post else {
@@ -140,14 +141,14 @@ struct DemoResponder: Responder {
         case "login": form(head) { identity.continueSignIn($0) }
         case "logout" where Self.isShown(head): handler { identity.showLogout($0) }
         case "logout": form(head) { identity.continueLogout($0) }
-        case "" where tenant == "devicelogin" && identity.offersDeviceSignIn:
+        case "" where tenant.lowercased() == "devicelogin" && identity.offersDeviceSignIn:
             Self.isShown(head)
                 ? handler { identity.showDeviceLogin($0) } : form(head) { identity.continueDeviceLogin($0) }
         case "oauth2/v2.0/devicecode" where identity.offersDeviceSignIn && TenantSegment(tenant)?.userFlow == nil:
             posted(head, tenant) { await identity.deviceCode($0, segment: $1) }
         case "oauth2/v2.0/token": posted(head, tenant) { await identity.token($0, segment: $1) }
-        case let realm where tenant == "common" && realm.hasPrefix("userrealm/"):
-            .response(identity.userRealm(String(realm.dropFirst("userrealm/".count))))
+        case let realm where tenant.lowercased() == "common" && realm.hasPrefix("userrealm/"):
+            .response(identity.userRealm(String(path.dropFirst("userrealm/".count))))
         case "oauth2/v2.0/revoke" where head.method == .post:
             TenantSegment(tenant).map { segment in
                 handler {

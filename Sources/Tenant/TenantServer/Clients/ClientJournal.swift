@@ -82,7 +82,7 @@ extension ClientsHandler {
             milliseconds: Int(duration / .milliseconds(1)), isRegistered: { registrations.client(id: $0) != nil })
         let isNative = entry.clientID.flatMap { registrations.client(id: $0) }?.hasNativeAuthentication == true
         if step == .native || step == .refresh && isNative,
-            let endpoint = ClientStep.nativeEndpoint(request.head.path.prefix { $0 != "?" })
+            let endpoint = ClientStep.nativeEndpoint(request.head.path.prefix { $0 != "?" }.lowercased())
         {
             let answer = NativeAnswer(status: entry.status ?? 0, body: response.body)
             entry.native = NativeExchange(endpoint, fields, at: note.now.nativePoint, answer)

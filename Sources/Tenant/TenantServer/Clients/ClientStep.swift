@@ -21,10 +21,12 @@ enum ClientStep: String, Sendable, CaseIterable {
     /// Finds the step by the path, of token requests also by the grant; nil for everything that is not an application's
     /// request: the tenant's own pages, preflights, unknown paths.
     init?(_ request: Request, _ fields: FormFields?) {
-        let path = request.head.path.prefix { $0 != "?" }
+        let path = request.head.path.prefix { $0 != "?" }.lowercased()
         guard request.head.method != .options else { return nil }
+        // The addresses of version 1 lack this part.
+        let address = path.replacing("/v2.0/", with: "/")
         // At these addresses the pages only show what a request has led to.
-        let isShown = request.head.method != .post && !path.hasSuffix("/oauth2/v2.0/logout")
+        let isShown = request.head.method != .post && !address.hasSuffix("/oauth2/logout")
         if isShown, ["/login", "/logout", "/devicelogin"].contains(where: path.hasSuffix) { return nil }
         if ["/v1.0/", "/oidc/", "/api/"].contains(where: path.hasPrefix) {
             self = .api
@@ -36,13 +38,11 @@ enum ClientStep: String, Sendable, CaseIterable {
         }
         let endings: [(String, ClientStep)] = [
             ("/discovery/instance", .instanceDiscovery), ("/.well-known/openid-configuration", .metadata),
-            ("/discovery/v2.0/keys", .keys), ("/oauth2/v2.0/authorize", .authorize), ("/login", .page),
-            ("/devicelogin", .page), ("/oauth2/v2.0/devicecode", .deviceCode),
-            ("/oauth2/v2.0/token", .token), ("/oauth2/v2.0/revoke", .token), ("/v2.0/adminconsent", .adminConsent),
-            ("/logout", .signOut),
-            ("/oauth2/v2.0/logout", .signOut),
+            ("/discovery/keys", .keys), ("/oauth2/authorize", .authorize), ("/login", .page), ("/devicelogin", .page),
+            ("/oauth2/devicecode", .deviceCode), ("/oauth2/token", .token), ("/oauth2/revoke", .token),
+            ("/adminconsent", .adminConsent), ("/logout", .signOut),
         ]
-        guard let step = endings.first(where: { path.hasSuffix($0.0) })?.1 else { return nil }
+        guard let step = endings.first(where: { address.hasSuffix($0.0) })?.1 else { return nil }
         self =
             switch (step, fields?["grant_type"]) {
             case (.token, "authorization_code"): .code
