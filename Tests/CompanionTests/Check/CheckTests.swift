@@ -374,15 +374,27 @@ import Testing
         }
     }
 
-    @Test func `the hint about login_hint comes after a sign-in without that claim`() async throws {
+    @Test(
+        arguments: [
+            (#"{"sub":"a"}"#, ["login_hint", "sid"]), (#"{"sub":"a","login_hint":"O.x"}"#, ["sid"]),
+            (#"{"sub":"a","sid":"s"}"#, ["login_hint"]), (#"{"login_hint":"O.x","sid":"s"}"#, []), ("no JSON", []),
+        ] as [(String, [String])])
+    func `the claims that signing out needs are advised after a sign-in without them`(
+        _ claims: String, _ missing: [String]
+    ) throws {
+        let found = InstallationCheck.signOutClaims(try Site.application(.workforce), claims)
+        #expect(found.map(\.subject) == missing && found.allSatisfy { $0.severity == .advice })
+        #expect(found.map(\.what.english) == missing.map { "The latest ID token has no \($0) claim." })
+        #expect(zip(found, missing).allSatisfy { $0.remedy?.contains("token type ID, \($1).") == true })
+        #expect(InstallationCheck.signOutClaims(try Site.application(.oidc), claims) == [])
+    }
+
+    @Test func `nothing is advised about the claims of signing out before a sign-in`() async throws {
         try await Site.run { site in
-            #expect(findings(await run(site, site.configuration), "login_hint", app: "ios") == [])
+            let report = await run(site, site.configuration)
+            #expect(findings(report, "login_hint", app: "ios") == [] && findings(report, "sid", app: "ios") == [])
         }
-        let ios = try Site.application(.workforce)
-        #expect(InstallationCheck.loginHint(ios, #"{"sub":"a"}"#).map(\.severity) == [.advice])
-        #expect(InstallationCheck.loginHint(ios, #"{"sub":"a","login_hint":"O.x"}"#) == [])
-        #expect(InstallationCheck.loginHint(ios, nil) == [])
-        #expect(InstallationCheck.loginHint(try Site.application(.oidc), #"{"sub":"a"}"#) == [])
+        #expect(InstallationCheck.signOutClaims(try Site.application(.workforce), nil) == [])
     }
 
     @Test func `the latest sign-in's claims are found beside the running server`() async throws {

@@ -43,7 +43,7 @@ import WebFormats
                     return nil
                 }
                 // Only the command reads the database.
-                return name == "login_hint" || name == "auth_time" ? nil : "\(severity) \(name)"
+                return ["auth_time", "login_hint", "sid"].contains(name) ? nil : "\(severity) \(name)"
             }.sorted()
         }
         let shown = try await visitor.api(.get, "/api/macos/health?applications=\(app)").json

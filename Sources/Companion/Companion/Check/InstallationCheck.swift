@@ -47,7 +47,7 @@ package struct InstallationCheck: Sendable {
         }
         findings += await reports.flatMap(\.findings)
         for application in configuration.applications {
-            findings += Self.loginHint(application, storage.latestClaims[application.id])
+            findings += Self.signOutClaims(application, storage.latestClaims[application.id])
             findings += Self.authenticationTime(application, storage.latestClaims[application.id], in: configuration)
         }
         let registrations = configuration.applications.map {
@@ -87,25 +87,28 @@ package struct InstallationCheck: Sendable {
                 why:
                     "Ending another person's session requires a recent sign-in. Without the claim the time of our own "
                     + "request counts, and the audit log says auth_time=absent.",
-                remedy:
-                    "In the app registration: Token configuration, Add optional claim, token type ID, auth_time. It comes with the next sign-in."
+                remedy: remedy(forClaim: "auth_time")
             ).of(application)
         ]
     }
 
-    /// Checks for the optional claim that spares people the choice of an account when they sign out of the browser.
-    /// Known only after a sign-in.
-    static func loginHint(_ application: Application, _ claims: String?) -> [CheckFinding] {
+    /// Checks for the optional claims that signing out needs. Known only after a sign-in.
+    static func signOutClaims(_ application: Application, _ claims: String?) -> [CheckFinding] {
         guard application.kind == .workforce || application.kind == .external, let claims,
-            let decoded = JSONValue(parsing: claims.utf8)?.object, decoded["login_hint"] == nil
+            let decoded = JSONValue(parsing: claims.utf8)?.object
         else { return [] }
-        return [
-            .advice(
-                "login_hint", "The latest ID token has no login_hint claim.",
-                why: "Without it, the provider asks which account to sign out.",
-                remedy:
-                    "In the app registration: Token configuration, Add optional claim, token type ID, login_hint. It comes with the next sign-in."
-            ).of(application)
+        let needed = [
+            ("login_hint", "Without it, the provider asks which account to sign out."),
+            ("sid", "Without it, a sign-out at the provider ends no session here: it names the session by sid."),
         ]
+        return needed.filter { decoded[$0.0] == nil }.map { name, why in
+            CheckFinding.advice(
+                name, "The latest ID token has no \(name) claim.", why: why, remedy: remedy(forClaim: name)
+            ).of(application)
+        }
+    }
+
+    private static func remedy(forClaim name: String) -> String {
+        "In the app registration: Token configuration, Add optional claim, token type ID, \(name). It comes with the next sign-in."
     }
 }
