@@ -2,7 +2,7 @@
 
 import { app, post } from "../base/api.js";
 import { element, t } from "../base/page.js";
-import { foldedTree } from "./json.js";
+import { foldedTree, purpose } from "./json.js";
 import { button, dateTime, facts, milliseconds, run, statusBox } from "./parts.js";
 
 const calls = ["none", "application", "service_principal", "organization"];
@@ -24,7 +24,7 @@ function shown({ authority, roles, expires_on: expires, header, payload, answer:
       [t("portal.app_only.roles"), roles.join(", ") || t("portal.app_only.no_roles")],
       [t("portal.app_only.expires"), dateTime(expires * 1000)],
     ]),
-    ...(payload ? [foldedTree(t("portal.app_only.decoded"), { header, payload }, "access")] : []),
+    ...(payload ? [purpose("access", header), foldedTree(t("portal.app_only.decoded"), { header, payload }, "access")] : []),
     ...(came ? answer(came) : []),
   ];
 }

@@ -47,4 +47,8 @@ export function tree(value, name = "", open = true, kind = null) {
 /** A title that folds over a tree and a button that copies it. `kind`, access or id, has the claims explained of such a token. */
 export const foldedTree = (title, value, kind = null) => folded(title, true, tree(value, "", true, kind), copyJSON(value));
 
+/** The purpose of a decoded token. That of Graph has a nonce in its header, and nobody else can check its signature. */
+export const purpose = (kind, header) =>
+  element("p", "quiet", t(`portal.token_for.${kind === "access" && "nonce" in header ? "graph" : kind}`));
+
 const copyJSON = (value) => copyButton(t("portal.copy_json"), () => JSON.stringify(value, null, 2));

@@ -4,7 +4,7 @@ import { get, post } from "../base/api.js";
 import { loadClaims } from "../base/claims-table.js";
 import { element, language, t } from "../base/page.js";
 import { settings } from "./form.js";
-import { foldedTree } from "./json.js";
+import { foldedTree, purpose } from "./json.js";
 import { button, copyButton, explained, facts, folded, milliseconds, moment, run, statusBox, time } from "./parts.js";
 
 // MARK: Lifetimes
@@ -73,7 +73,7 @@ function decoded(title, token, kind) {
   const parts = [element("h3", "", title)];
   if (!token) parts.push(element("p", "quiet", t("portal.no_token")));
   if (token?.is_jwt === false) parts.push(element("p", "quiet", t("portal.no_jwt", { count: token.characters })));
-  if (token?.header) parts.push(foldedTree(t("portal.header"), token.header));
+  if (token?.header) parts.push(purpose(kind, token.header), foldedTree(t("portal.header"), token.header));
   if (token?.payload) parts.push(foldedTree(t("portal.payload"), token.payload, kind));
   if (token?.token) {
     parts.push(folded(t("portal.as_text"), false, element("p", "mono", token.token), copyButton(t("portal.copy"), () => token.token)));

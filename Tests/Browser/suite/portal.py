@@ -535,7 +535,7 @@ def retry(browser):
     browser.wait("what differs", lambda: "Prompt" in browser.one("dialog .comparison").text)
 
 
-@test("decoded tokens say what their claims mean, and of what kind a value is that is not shown")
+@test("decoded tokens say what they are for, what their claims mean, and of what kind a value is that is not shown")
 def meanings(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -544,6 +544,9 @@ def meanings(browser):
     leaves = {leaf.find_element(By.CSS_SELECTOR, ".key").text.rstrip(": "): leaf.text for leaf in panel.find_elements(By.CSS_SELECTOR, ".leaf")}
     assert "Not shown: the provider's session" in leaves["sid"] and "…" in leaves["sid"], leaves["sid"]
     assert "Not shown" in leaves["uti"] and len(leaves["oid"].split("\n")) > 1, leaves
+    purposes = ["It is for Microsoft Graph, and only Graph can validate it.", "It tells the application who signed in."]
+    assert all(panel.text.count(each) == 1 for each in purposes), panel.text
+    assert panel.text.index(purposes[0]) < panel.text.index(purposes[1]), panel.text
 
 
 @test("on a phone results come first; the settings are a sheet that opens, closes, and signs in from below")
