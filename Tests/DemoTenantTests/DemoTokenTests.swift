@@ -316,6 +316,55 @@ struct DemoTokenTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("adele@contoso.example", true, 50173, "bad_token"), ("adele@contoso.example", false, 700_082, "bad_token"),
+            ("alex@outlook.example", true, 70000, nil), ("alex@outlook.example", false, 70000, nil),
+        ] as [(String, Bool, Int, String?)])
+    func `a refresh token that was revoked or has expired is refused in the words for its kind of account`(
+        _ username: String, _ isRevoked: Bool, _ number: Int, _ suberror: String?
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens(username).member("refresh_token")
+            if isRevoked {
+                _ = try await browser.control(["revoke": .string(username)])
+            } else {
+                tenant.clock.advance(91 * 86_400)
+            }
+            let answer = try await browser.refresh(token)
+            #expect(answer.number == number && answer.member("error") == "invalid_grant")
+            #expect(answer.member("suberror") == suberror && answer.member("claims") == nil)
+            #expect(answer.member("error_uri") == "\(tenant.tenant.baseURL)/error?code=\(number)")
+        }
+    }
+
+    /// The numbers that MSAL tells apart by their `suberror`, in version 2 and in version 1.
+    @Test(
+        arguments: [
+            ("/v2.0", 50076, "invalid_grant", "basic_action", true),
+            ("/v2.0", 50079, "invalid_grant", "basic_action", true),
+            ("/v2.0", 53003, "invalid_grant", "message_only", true),
+            ("/v2.0", 50173, "invalid_grant", "bad_token", false),
+            ("/v2.0", 700_082, "invalid_grant", "bad_token", false),
+            ("/v2.0", 65001, "invalid_grant", "consent_required", false),
+            ("", 50076, "interaction_required", "basic_action", true),
+            ("", 50079, "interaction_required", "basic_action", true),
+        ] as [(String, Int, String, String, Bool)])
+    func `a policy and a grant that has ended have their words at the token endpoint`(
+        _ version: String, _ number: Int, _ error: String, _ suberror: String, _ hasClaims: Bool
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.control(["token_platform_error": .integer(number)])
+            let answer = try await browser.post(
+                "/contoso.example/oauth2\(version)/token", [("grant_type", "refresh_token")])
+            #expect(answer.number == number && answer.status == 400)
+            #expect(answer.member("error") == error && answer.member("suberror") == suberror)
+            #expect(answer.member("claims")?.contains("capolids") ?? false == hasClaims)
+        }
+    }
+
     @Test func `a refresh for a scope without consent fails with AADSTS65001 and its suberror`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -104,7 +104,7 @@ struct RegistrationTests {
             tenant.clock.advance(3600 + 1)
             let third = try await refresh(second.member("refresh_token"))
             #expect(third.number == 700084)
-            #expect(third.member("error") == "invalid_grant")
+            #expect(third.member("error") == "invalid_grant" && third.member("suberror") == "bad_token")
         }
     }
 

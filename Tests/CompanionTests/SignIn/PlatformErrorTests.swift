@@ -38,7 +38,7 @@ import Testing
         Row(number: "AADSTS50194", code: "provider_rejected_client", status: 502, who: "operator"),
         Row(number: "AADSTS70011", code: "provider_rejected_request", status: 502, who: "operator"),
         Row(number: "AADSTS50105", code: "access_denied", status: 403, who: "administrator"),
-        Row(number: "AADSTS53003", code: "access_denied", status: 403, who: "administrator"),
+        Row(number: "AADSTS53003", code: "interaction_required", status: 401, who: "administrator"),
     ]
 
     @Test(arguments: atToken) func `each error at the token endpoint has its code and explanation`(row: Row)

@@ -39,7 +39,8 @@ package struct PlatformError: Error, Sendable, Hashable {
 extension PlatformError {
     /// The numbers that come with the address of a page about them (tok-err-07, v2disc-err-04, authz-err-02).
     private static let explained: Set = [
-        50056, 50076, 50126, 65004, 70016, 90002, 500_011, 900_144, 7_000_215, 9_002_313, 9_002_326,
+        50056, 50058, 50076, 50105, 50126, 50173, 53003, 65004, 70000, 70016, 90002, 500_011, 700_016, 700_024, 700_027,
+        700_082, 700_084, 900_144, 7_000_114, 7_000_215, 9_002_313, 9_002_326,
     ]
 
     /// The address of the page about its number; nil for numbers that come without one.
@@ -50,11 +51,19 @@ extension PlatformError {
         return "\(origin)/error?code=\(number)"
     }
 
-    /// Returns the error as the token endpoint says it: a demand for a second factor refuses the grant (tok-err-kinds-19,
-    /// but obo-04), and B2C has numbers of its own (id-b2c-18).
-    package func atTokenEndpoint(of segment: TenantSegment) -> Self {
+    /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but not
+    /// on behalf of somebody (obo-04), nor in the words of version 1. Consumers' and B2C's have numbers of their own
+    /// (id-b2c-18).
+    package func atTokenEndpoint(of segment: TenantSegment, isVersion1: Bool = false) -> Self {
         var error = self
-        if number == 50076 { error.error = "invalid_grant" }
+        if !isVersion1 {
+            if [50076, 50079].contains(number), suberror != nil { error.error = "invalid_grant" }
+            if number == 53003, suberror == nil {
+                (error.error, error.suberror) = ("invalid_grant", "message_only")
+                error.claims = claims ?? SecondFactor.claimsChallenge
+            }
+        }
+        if segment == .consumers || segment.tenantID == Tenant.consumers { error = error.ofPersonalAccount }
         guard segment.userFlow != nil, prefix == Self.workforcePrefix, self.error == "invalid_grant" else {
             return error
         }
@@ -62,7 +71,7 @@ extension PlatformError {
         case 9_002_313: (error.number, error.message) = (90090, "The provided JWE is not a valid 5 segment token.")
         case 700_005:
             (error.number, error.message) = (90088, "The provided grant has not been issued for this endpoint.")
-        case 54005, 70008, 700_082, 50173:
+        case 54005, 70008, 700_082, 700_084, 50173:
             (error.number, error.message) = (
                 90080, "The provided grant has expired. Please re-authenticate and try again."
             )
@@ -70,6 +79,16 @@ extension PlatformError {
         }
         (error.prefix, error.suberror) = (Self.userFlowPrefix, nil)
         return error
+    }
+}
+
+extension PlatformError {
+    /// The error as personal accounts get it: of a grant that has ended, only that it has (t2-msa-01).
+    package var ofPersonalAccount: Self {
+        guard prefix == Self.workforcePrefix, [50173, 700_082, 700_084].contains(number) else { return self }
+        return Self(
+            error: "invalid_grant", number: 70000,
+            message: "The user could not be authenticated as the grant is expired. The user must sign in again.")
     }
 }
 
@@ -257,7 +276,7 @@ extension PlatformError {
         error: "invalid_grant", number: 700084,
         message: "The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited lifetime "
             + "of 24 hours, which cannot be extended. It is now expired and a new sign in request must be sent by the SPA "
-            + "to the sign in page.")
+            + "to the sign in page.", suberror: "bad_token")
     package static let codeExpired = Self(
         error: "invalid_grant", number: 70008,
         message: "The provided authorization code or refresh token has expired due to inactivity. Send a new "
@@ -297,7 +316,7 @@ extension PlatformError {
     package static let grantRevoked = Self(
         error: "invalid_grant", number: 50173,
         message: "The provided grant has expired due to it being revoked, a fresh auth token is needed. The user might "
-            + "have changed or reset their password.")
+            + "have changed or reset their password.", suberror: "bad_token")
 }
 
 /// The demand for a second factor.

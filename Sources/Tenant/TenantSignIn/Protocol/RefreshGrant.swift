@@ -17,6 +17,16 @@ extension GrantRequest {
             throw PlatformError.unknownPerson(token.username)
         }
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
+        do {
+            return try renewed(token, of: account, for: client)
+        } catch let error as PlatformError where account.kind == .personal {
+            throw error.ofPersonalAccount
+        }
+    }
+
+    private func renewed(
+        _ token: RefreshToken, of account: DemoAccount, for client: DemoClient
+    ) throws -> JSONValue {
         guard token.registration == client.registered?.objectID else { throw PlatformError.grantRevoked }
         guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
         try checkRevocation(account, token.authentication)

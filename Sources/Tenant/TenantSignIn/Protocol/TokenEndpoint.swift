@@ -58,19 +58,22 @@ extension IdentityPlatform {
                 }
                 return response
             } catch let error as PlatformError {
-                return tokenError(error, at: segment, exchange.diagnostics)
+                return tokenError(error, at: segment, exchange.diagnostics, isVersion1: isVersion1)
             }
         } catch {
             if !(error is PlatformError) { logger.error("A token request to the demo tenant failed.", error: error) }
             return tokenError(
-                error as? PlatformError ?? .serverError, at: segment, Diagnostics(request, nil, clock: clock))
+                error as? PlatformError ?? .serverError, at: segment, Diagnostics(request, nil, clock: clock),
+                isVersion1: isVersion1)
         }
     }
 
     /// Returns a refusal to an application that has sent a form.
-    func tokenError(_ error: PlatformError, at segment: TenantSegment, _ diagnostics: Diagnostics) -> Response {
+    func tokenError(
+        _ error: PlatformError, at segment: TenantSegment, _ diagnostics: Diagnostics, isVersion1: Bool = false
+    ) -> Response {
         controls.count(.tokenFailed)
-        let error = error.atTokenEndpoint(of: segment)
+        let error = error.atTokenEndpoint(of: segment, isVersion1: isVersion1)
         var response = identified(.json(error.status, diagnostics.json(error)), diagnostics)
         if error.prefix == PlatformError.workforcePrefix, let name = HTTPField.Name("x-ms-clitelem") {
             response.headerFields[name] = "1,\(error.number),0,,"
@@ -126,9 +129,9 @@ struct GrantRequest {
 
     /// Throws if everything that was issued under an authentication has ended since.
     func checkRevocation(_ account: DemoAccount, _ authentication: Authentication) throws(PlatformError) {
-        guard state.read({ $0.revocations[account.username, default: 0] }) == authentication.revocations else {
-            throw .grantRevoked
-        }
+        guard state.read({ $0.revocations[account.username, default: 0] }) != authentication.revocations else { return }
+        let error = PlatformError.grantRevoked
+        throw account.kind == .personal ? error.ofPersonalAccount : error
     }
 
     /// Returns the issuer of a person's tokens.
