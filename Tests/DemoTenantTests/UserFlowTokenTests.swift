@@ -90,6 +90,30 @@ struct UserFlowTokenTests {
         }
     }
 
+    @Test func `a grant of one user flow is refused at another, and renewed at its own`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let other = Self.flow.replacing("susi", with: "edit_profile")
+            let sentence =
+                "AADB2C90088: The provided grant has not been issued for this endpoint. Actual Value : B2C_1_susi and "
+                + "Expected Value : B2C_1_edit_profile\r\n"
+            let scope = ["scope": "openid offline_access"]
+            let (answer, _) = try await browser.signIn(Self.bianca, scope, segment: Self.flow)
+            let early = try await browser.redeem(answer["code"], segment: other)
+            #expect(early.member("error") == "invalid_grant")
+            #expect(early.member("error_description")?.hasPrefix(sentence) == true)
+            let token = try await browser.redeem(answer["code"], segment: Self.flow).member("refresh_token")
+            let refused = try await browser.refresh(token, segment: other)
+            #expect(refused.status == 400 && refused.json?.object?.keys.sorted() == ["error", "error_description"])
+            #expect(refused.member("error_description")?.hasPrefix(sentence) == true)
+            // The spelling of the address does not matter.
+            let own = "\(Tenant.fabrikamB2CDomain)/B2C_1_SUSI"
+            let renewed = try await browser.refresh(token, segment: own).member("refresh_token")
+            #expect(renewed != nil)
+            #expect(try await browser.refresh(renewed, segment: other).status == 400)
+        }
+    }
+
     // MARK: The user flow in the query
 
     @Test func `a user flow may be named in the query, and the metadata then name it so`() async throws {

@@ -290,6 +290,12 @@ extension PlatformError {
     package static let codeOfAnotherTenant = Self(
         error: "invalid_grant", number: 700005,
         message: "Provided Authorization Code is intended to use against other tenant, thus rejected.")
+    package static func grantOfAnotherFlow(_ issued: UserFlow, asked: UserFlow) -> Self {
+        Self(
+            error: "invalid_grant", number: 90088,
+            message: "The provided grant has not been issued for this endpoint. Actual Value : "
+                + "\(issued.registeredName) and Expected Value : \(asked.registeredName)", prefix: userFlowPrefix)
+    }
     package static func replyAddressMismatch(_ given: String, _ wanted: String) -> Self {
         Self(
             error: "invalid_client", number: 500112,

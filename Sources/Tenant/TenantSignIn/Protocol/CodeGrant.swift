@@ -19,6 +19,7 @@ extension GrantRequest {
         }
         if let error = code.replay?.redemptionError { throw error }
         guard code.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
+        try checkUserFlow(code.segment.userFlow)
         guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }
         guard now < code.expires else { throw PlatformError.codeExpired }
         try checkRedemption(of: code.id)

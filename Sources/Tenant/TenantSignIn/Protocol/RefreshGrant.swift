@@ -27,6 +27,7 @@ extension GrantRequest {
     private func renewed(
         _ token: RefreshToken, of account: DemoAccount, for client: DemoClient
     ) throws -> JSONValue {
+        try checkUserFlow(token.userFlow)
         guard token.registration == client.registered?.objectID else { throw PlatformError.grantRevoked }
         guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
         try checkRevocation(account, token.authentication)

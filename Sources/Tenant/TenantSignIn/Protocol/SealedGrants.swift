@@ -36,6 +36,8 @@ struct RefreshToken: Sendable, Codable {
     var registration: String?
     /// The class of the redirect URI of the sign-in. A token from an older version has none.
     var redirectClass: DemoClient.RedirectClass?
+    /// The user flow of the sign-in, which alone renews it. A token from an older version has none.
+    var userFlow: UserFlow?
     var scopes: [String]
     var username: String
     var authentication: Authentication

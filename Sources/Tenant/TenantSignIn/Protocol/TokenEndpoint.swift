@@ -134,6 +134,12 @@ struct GrantRequest {
         throw account.kind == .personal ? error.ofPersonalAccount : error
     }
 
+    /// Throws if a grant is of another user flow of the B2C tenant (t2-b2c-04).
+    func checkUserFlow(_ issued: UserFlow?) throws(PlatformError) {
+        guard let issued, let asked = segment.userFlow, issued != asked else { return }
+        throw .grantOfAnotherFlow(issued, asked: asked)
+    }
+
     /// Returns the issuer of a person's tokens.
     func issuer(
         _ client: DemoClient, _ redirectClass: DemoClient.RedirectClass?, _ account: DemoAccount,

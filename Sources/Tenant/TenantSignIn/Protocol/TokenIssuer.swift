@@ -88,8 +88,8 @@ struct TokenIssuer {
             RefreshToken(
                 id: renewal?.successor ?? platform.clock.newID(), family: renewal?.family ?? platform.clock.newID(),
                 clientID: client.id, registration: client.registered?.objectID, redirectClass: redirectClass,
-                scopes: scopes, username: account.username,
-                authentication: authentication, expires: expires ?? now.addingTimeInterval(Double(seconds))),
+                userFlow: segment.userFlow, scopes: scopes, username: account.username, authentication: authentication,
+                expires: expires ?? now.addingTimeInterval(Double(seconds))),
             for: .refreshToken)
     }
 
