@@ -83,8 +83,8 @@ struct AuthorizeTests {
                 testDescription: "a scope that is none", changes: ["scope": "openid a%b"], error: "invalid_scope",
                 number: 70011),
             RedirectCase(
-                testDescription: "a resource", changes: ["resource": "https://graph.microsoft.com"],
-                error: "invalid_request", number: 901_002),
+                testDescription: "a resource that is not the one of the scopes",
+                changes: ["resource": "https://mcp.example.com/mcp"], error: "invalid_target", number: 9_010_010),
             RedirectCase(
                 testDescription: "a method without a code challenge", changes: ["code_challenge": ""],
                 error: "invalid_request", number: 501491),
@@ -121,6 +121,17 @@ struct AuthorizeTests {
             #expect(description.hasPrefix("AADSTS\(row.number): "))
             #expect(description.contains(#/ Trace ID: [0-9a-f-]{36} Correlation ID: [0-9a-f-]{36} Timestamp: /#))
             #expect(description.hasSuffix(" Timestamp: 2027-01-15 08:00:00Z"))
+        }
+    }
+
+    @Test(arguments: [
+        ("https://graph.microsoft.com", "User.Read"), ("https://graph.microsoft.com/", "openid User.Read"),
+        ("https://mcp.example.com/mcp", "openid profile"),
+    ])
+    func `a resource that the scopes do not contradict is accepted`(_ resource: String, _ scope: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let page = try await tenant.browser().authorize(["resource": resource, "scope": scope])
+            #expect(page.shownField == "username")
         }
     }
 

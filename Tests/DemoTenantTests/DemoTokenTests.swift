@@ -339,6 +339,22 @@ struct DemoTokenTests {
         }
     }
 
+    @Test func `a code and a refresh token are refused for a resource that is not the one of the scopes`() async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let (answer, _) = try await browser.signIn("adele@contoso.example")
+            let other = ["resource": "https://mcp.example.com/mcp"]
+            let early = try await browser.redeem(answer["code"], other)
+            #expect(early.member("error") == "invalid_target" && early.number == 9_010_010 && early.status == 400)
+            let tokens = try await browser.redeem(answer["code"], ["resource": "https://graph.microsoft.com"])
+            #expect(tokens.status == 200, "a refusal leaves the code as it was")
+            let token = tokens.member("refresh_token")
+            #expect(try await browser.refresh(token, other).number == 9_010_010)
+            #expect(try await browser.refresh(token, ["resource": "https://graph.microsoft.com/"]).status == 200)
+        }
+    }
+
     /// The numbers that MSAL tells apart by their `suberror`, in version 2 and in version 1.
     @Test(
         arguments: [

@@ -155,9 +155,9 @@ class Context:
         self.tokens(segment="contoso.example")
         return Answer(self.web(segment, grant_type="password", username=ADELE, password=password, scope=scope))
 
-    def renewed(self):
+    def renewed(self, **more):
         token = self.tokens().json()["refresh_token"]
-        return Answer(self.web("common", grant_type="refresh_token", refresh_token=token))
+        return Answer(self.web("common", grant_type="refresh_token", refresh_token=token, **more))
 
     def again(self):
         token = self.tokens().json()["refresh_token"]
@@ -341,7 +341,9 @@ ANSWERS = {
     "token error: password at common": lambda context: context.password(segment="common"),
     "token error: password without consent": lambda context: context.password(scope="openid Calendars.Read"),
     "token error: wrong password": lambda context: context.password("wrong"),
-    "authorize with resource": lambda context: Answer(address=context.authorize(resource="https://graph.microsoft.com").headers["Location"]),
+    "authorize with another resource": lambda context: Answer(address=context.authorize(
+        scope="https://graph.microsoft.com/User.Read", resource="https://mcp.example.com/mcp", state="s").headers["Location"]),
+    "token error: another resource": lambda context: context.renewed(resource="https://mcp.example.com/mcp"),
     "authorize with an unregistered redirect URI": lambda context: Answer(context.authorize(redirect_uri="https://page.example/")),
     "token answer of a code": lambda context: Answer(context.tokens()),
     "token answer after more was granted": Context.after_more,

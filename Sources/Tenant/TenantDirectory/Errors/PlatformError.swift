@@ -138,6 +138,9 @@ extension PlatformError {
             message: "The resource principal named \(name) was not found in the tenant named "
                 + "\(segment.tenantID ?? segment.directoryName). No application here exposes it.")
     }
+    static let resourceMismatch = Self(
+        error: "invalid_target", number: 9_010_010,
+        message: "The resource parameter provided in the request doesn't match with the requested scopes.")
     package static func notConsented(_ client: DemoClient) -> Self {
         Self(
             error: "invalid_grant", number: 65001,

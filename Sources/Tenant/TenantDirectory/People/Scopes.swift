@@ -141,6 +141,13 @@ package struct Scopes: Sendable {
         return audiences.first { $0.lowercased() == name }
     }
 
+    /// Throws if the parameter `resource` names another API than the scopes (t2-authz-21, t2-tok-12).
+    package func check(resource: String?, of scopes: [String]) throws(PlatformError) {
+        let wanted = resources(scopes)
+        guard let resource, !wanted.isEmpty else { return }
+        guard let named = audience(ofResource: resource), wanted.contains(named) else { throw .resourceMismatch }
+    }
+
     /// Returns a scope without Graph's identifier. Scopes without one belong to Graph.
     private static func withoutGraph(_ word: String) -> String {
         // Our own Graph is at our own address.

@@ -35,6 +35,7 @@ extension GrantRequest {
         guard platform.scopes.resources(scopes).count <= 1 else {
             throw askedScope.map(PlatformError.severalResources) ?? .noScopeForSeveralResources
         }
+        try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         let claims = try RequestedClaims(fields["claims"])
         guard platform.grants.hasConsented(account, to: client, scopes: scopes) else {
             throw PlatformError.notConsented(client)

@@ -105,7 +105,6 @@ extension DemoAuthorizationRequest {
             if mode == nil || mode == .query && !isForCode && client.issuesIDTokens {
                 throw .unsupportedValue(modeText, of: "response_mode")
             }
-            if fields.text("resource") != nil { throw .unsupportedParameter("resource") }
             try fields.checkSupport()
             try self.init(fields, segment: segment, client: client, target: target, scopes: platform.scopes)
         } catch {
@@ -137,8 +136,10 @@ extension DemoAuthorizationRequest {
         }
         var claims = try RequestedClaims(fields["claims"])
         if maxAge != nil { claims.hasMaxAge = true }
+        let wanted = try scopes.parse(scope)
+        try scopes.check(resource: fields.text("resource"), of: wanted)
         self.init(
-            purpose: .code, segment: segment, clientID: client.id, target: target, scopes: try scopes.parse(scope),
+            purpose: .code, segment: segment, clientID: client.id, target: target, scopes: wanted,
             askedScope: scope, nonce: fields.text("nonce"), wantsIDToken: wantsIDToken,
             wantsNoCode: !kinds.contains("code"),
             codeChallenge: try Self.codeChallenge(fields, client.redirectClass(of: target.redirectURI)), prompt: prompt,

@@ -38,6 +38,7 @@ extension GrantRequest {
         let askedScope = fields.text("scope")
         let scopes = platform.scopes.ofFirstResource(
             try askedScope.map { try platform.scopes.parse($0) } ?? token.scopes)
+        try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         if settings.isGeneric { try refuseAsOthers(token, asked: askedScope == nil ? [] : scopes) }
         let claims = try RequestedClaims(fields["claims"])
         try platform.checkSessionFailure(token)
