@@ -273,4 +273,41 @@ struct ClientCredentialsTests {
             }
         }
     }
+
+    @Test func `a certificate past its end is refused, and the sentence names its thumbprint and times`() async throws {
+        let key = PrivateKey(.rsa)
+        var certificate = DemoClient.Certificate(thumbprint: "thumbprint", publicKeyPEM: key.publicKey.pem)
+        certificate.der = [1, 2, 3]
+        certificate.start = Date(timeIntervalSince1970: 1_799_996_400)
+        certificate.end = Date(timeIntervalSince1970: 1_800_000_060)
+        var registered = DemoClient(id: "11111111-aaaa-4bbb-8ccc-00000000000e", name: "With an old certificate")
+        registered.certificate = certificate
+        let client = registered
+        try await TestTenant.run(configured: { $0.clients.append(client) }) { (tenant) async throws in
+            func ownToken() async throws -> Answer {
+                let header: JSONValue = ["alg": "RS256", "x5t#S256": "thumbprint"]
+                let claims: JSONValue = [
+                    "iss": .string(client.id), "sub": .string(client.id), "exp": 1_800_000_300,
+                    "aud": .string(tenant.tenant.baseURL + "/contoso.example/oauth2/v2.0/token"),
+                ]
+                let input = "\(Base64URL.encode(header.bytes)).\(Base64URL.encode(claims.bytes))"
+                let signature = try #require(key.signature(of: input.utf8, scheme: .rs256))
+                return try await tenant.browser().ownToken(
+                    [
+                        "client_assertion": "\(input).\(Base64URL.encode(signature))",
+                        "client_assertion_type": ClientAssertion.type,
+                    ], client: client)
+            }
+            #expect(try await ownToken().status == 200)
+            tenant.clock.advance(60)
+            let late = try await ownToken()
+            #expect(late.status == 401 && late.member("error") == "invalid_client" && late.number == 700_027)
+            #expect(late.member("error_uri")?.hasSuffix("/error?code=700027") == true)
+            #expect(
+                late.member("error_description")?.contains(
+                    "[Reason - The key used is expired., Thumbprint of key used by client: "
+                        + "'7037807198C22A7D2B0807371D763779A84FDFCF', Found key 'Start=01/15/2027 07:00:00, "
+                        + "End=01/15/2027 08:01:00']") == true)
+        }
+    }
 }

@@ -54,6 +54,20 @@ extension PlatformError {
                 + "from \(text(start)), expiry time of assertion \(text(end)).", status: .unauthorized)
     }
 
+    /// The certificate has ended (t2-cert-16).
+    fileprivate static func certificateExpired(_ certificate: DemoClient.Certificate) -> Self {
+        func text(_ date: Date) -> String {
+            let parts = date.formatted(.iso8601).split { "-TZ".contains($0) }
+            return parts.count == 4 ? "\(parts[1])/\(parts[2])/\(parts[0]) \(parts[3])" : ""
+        }
+        return Self(
+            error: "invalid_client", number: 700027,
+            message: "The certificate with identifier used to sign the client assertion is expired on application. "
+                + "[Reason - The key used is expired., Thumbprint of key used by client: "
+                + "'\(Hex.encode(SHA1.hash(data: certificate.der)).uppercased())', Found key "
+                + "'Start=\(text(certificate.start)), End=\(text(certificate.end))']", status: .unauthorized)
+    }
+
     static let assertionInvalid = Self(
         error: "invalid_client", number: 700027,
         message: "The certificate with identifier used to sign the client assertion is not registered on application, "
@@ -62,7 +76,8 @@ extension PlatformError {
 
 extension IdentityPlatform {
     /// Throws unless an assertion is the client's federated token, or is correctly signed with its certificate as
-    /// Microsoft's libraries do: with RS256 or PS256, a thumbprint, this tenant as audience, valid now, and not used before.
+    /// Microsoft's libraries do: with RS256 or PS256, a thumbprint of one that has not ended, this tenant as audience, valid
+    /// now, and not used before.
     func check(_ assertion: String, of client: DemoClient, at exchange: Exchange) throws(PlatformError) {
         if let token = client.federatedToken, assertion == token { return }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
@@ -75,6 +90,7 @@ extension IdentityPlatform {
             key.isSignature(signature, of: "\(parts[0]).\(parts[1])".utf8, scheme: scheme)
         else { throw .assertionInvalid }
         guard claims["iss"]?.string == claims["sub"]?.string else { throw .assertionOfAnother }
+        guard exchange.diagnostics.time <= certificate.end else { throw .certificateExpired(certificate) }
         let now = exchange.diagnostics.time.timeIntervalSince1970
         let leeway = ClientAssertion.leeway
         guard claims["iss"]?.string == client.id, claims["aud"]?.string.map(isOurs) == true,
