@@ -47,12 +47,12 @@ import WebFormats
     @Test(
         arguments: [
             (
-                .v1, ["appid", "appidacr", "acr", "amr", "upn", "unique_name", "given_name", "family_name"],
+                .v1, ["appid", "appidacr", "acr", "amr", "upn", "unique_name", "given_name", "family_name", "sid"],
                 ["azp", "azpacr", "preferred_username", "idtyp"]
             ),
             (
                 .v2, ["azp", "azpacr", "preferred_username"],
-                ["appid", "appidacr", "upn", "unique_name", "idtyp", "given_name", "family_name"]
+                ["appid", "appidacr", "upn", "unique_name", "idtyp", "given_name", "family_name", "sid"]
             ),
         ] as [(DemoClient.AccessTokenVersion, [String], [String])])
     func `an API's token has the claims of its version, and the key's signature`(

@@ -232,13 +232,13 @@ struct DirectoryClaimsTests {
 
     @Test(
         arguments: [
-            // An access token of version 1 has the name by itself.
-            (nil, [], ["given_name", "upn"]), ([], [], ["given_name", "upn"]),
-            (["auth_time"], ["auth_time"], ["given_name", "upn"]),
+            // An access token of version 1 has the name and the session by itself.
+            (nil, [], ["given_name", "sid", "upn"]), ([], [], ["given_name", "sid", "upn"]),
+            (["auth_time"], ["auth_time"], ["given_name", "sid", "upn"]),
             (["sid", "login_hint"], ["login_hint", "sid"], ["given_name", "login_hint", "sid", "upn"]),
             (
                 ["given_name", "family_name", "upn", "email"], ["email", "family_name", "given_name", "upn"],
-                ["email", "family_name", "given_name", "upn"]
+                ["email", "family_name", "given_name", "sid", "upn"]
             ),
         ] as [([String]?, [String], [String])])
     func `optional claims are in the tokens for which they are registered`(

@@ -214,8 +214,7 @@ extension PlatformError {
         message: "Either multiple user identities are available for the current request or selected account is not "
             + "supported for the scenario.")
     package static let consentDeclined = Self(
-        error: "access_denied", number: 65004, message: "User declined to consent to access the app.",
-        suberror: "cancel")
+        error: "access_denied", number: 65004, message: "User declined to consent to access the app.")
     package static let secondFactorDeclined = Self(
         error: "access_denied", number: 500121, message: "Authentication failed during strong authentication request.",
         suberror: "cancel")

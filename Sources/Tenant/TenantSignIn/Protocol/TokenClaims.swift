@@ -31,8 +31,8 @@ extension TokenIssuer {
             "scp": .string(Scopes.sorted(permissions).joined(separator: " ")),
         ]) { $1 }
         claims.merge(isVersion2 ? version2Claims : version1Claims) { $1 }
-        let optional = api.map { $0.optionalClaims?.accessToken ?? [] } ?? (isForGraph ? ["idtyp", "sid"] : ["sid"])
-        if optional.contains("sid") { claims["sid"] = .string(authentication.sessionID) }
+        let optional = api?.optionalClaims?.accessToken ?? []
+        if !isVersion2 || optional.contains("sid") { claims["sid"] = .string(authentication.sessionID) }
         // For people it would take a further setting (include_user_token), which Graph has.
         if isForGraph { claims["idtyp"] = "user" }
         if let api {
