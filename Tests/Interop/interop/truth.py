@@ -240,13 +240,27 @@ class Context:
 
     def expired(self):
         token = self.tokens().json()["access_token"]
-        time.sleep(1.1)
+        self.pause()
         return self.graph(token)
 
-    def late_at_b2c(self):
-        token = self.tokens(BIANCA, FLOW, scope="openid offline_access").json()["refresh_token"]
+    def refreshed(self, username, segment, then):
+        """The answer to a refresh after something has happened to the grant."""
+        token = self.tokens(username, segment, scope="openid offline_access").json()["refresh_token"]
+        then()
+        return Answer(self.web(segment, grant_type="refresh_token", refresh_token=token))
+
+    def late(self, username, segment):
+        return self.controlled(lambda: self.refreshed(username, segment, self.pause), refresh_token_seconds=1)
+
+    def late_page(self):
+        """The answer to the refresh of a page whose grant has ended."""
+        origin = {"Origin": "http://localhost:8080"}
+        token = self.page(origin, scope="openid offline_access").body["refresh_token"]
+        self.pause()
+        return Answer(self.post("common", origin, grant_type="refresh_token", client_id=self.tenant.ids["Page"], refresh_token=token))
+
+    def pause(self):
         time.sleep(1.1)
-        return Answer(self.web(FLOW, grant_type="refresh_token", refresh_token=token))
 
     def optional(self, username=ADELE):
         own = {"client_id": self.tenant.ids["Optional"], "redirect_uri": OPTIONAL_URI}
@@ -430,7 +444,7 @@ ANSWERS = {
     "token error: personal application at common": Context.personal,
     "token error: throttled": Context.throttled_tokens,
     "token error: on behalf of with an expired token": lambda context: context.controlled(
-        lambda: context.on_behalf(then=lambda: time.sleep(1.1)), access_token_seconds=1),
+        lambda: context.on_behalf(then=context.pause), access_token_seconds=1),
     "token error: on behalf of with a second factor": lambda context: context.on_behalf(
         username=MEGAN, then=lambda: context.tenant.control(require_mfa=MEGAN)),
     "access token of an API": lambda context: Answer(
@@ -449,7 +463,20 @@ ANSWERS = {
         CASEY, FABRIKAM, scope="openid profile").json()["id_token"]),
     "v2 discovery of an external tenant": metadata(f"/{FABRIKAM}{CONFIGURATION}"),
     "token error at B2C: malformed code": refused(FLOW, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
-    "token error at B2C: expired refresh token": lambda context: context.controlled(context.late_at_b2c, refresh_token_seconds=1),
+    "token error at B2C: expired refresh token": lambda context: context.late(BIANCA, FLOW),
+    "token error at B2C: another user flow's refresh token": lambda context: Answer(context.web(
+        FLOW.replace("susi", "edit_profile"), grant_type="refresh_token",
+        refresh_token=context.tokens(BIANCA, FLOW, scope="openid offline_access").json()["refresh_token"])),
+    "token error: revoked grant": lambda context: context.refreshed(
+        MEGAN, "contoso.example", lambda: context.tenant.control(revoke=MEGAN)),
+    "token error: grant past its time": lambda context: context.late(ADELE, "contoso.example"),
+    "token error: page's grant past its time": lambda context: context.controlled(context.late_page, refresh_token_seconds=1),
+    "token error: blocked by a policy": lambda context: context.refreshed(
+        ADELE, "contoso.example", lambda: context.tenant.control(token_platform_error=53003)),
+    "token error: personal account's grant past its time": lambda context: context.late("alex@outlook.example", "consumers"),
+    "token error: no refresh token": refused(grant_type="refresh_token", client_id="NATIVE"),
+    "user realm": metadata(f"/common/userrealm/{ADELE}?api-version=1.0"),
+    "user realm in capitals": metadata(f"/common/UserRealm/{ADELE}?api-version=1.0"),
     "v2 discovery of a B2C policy with the policy in the issuer": lambda context: context.controlled(
         lambda: Answer(context.get(f"/{FLOW}{CONFIGURATION}")), b2c_issuer_with_policy=True),
     "B2C: cancel": lambda context: Answer(address=context.code(BIANCA, FLOW, more=[("cancel", "1")])),
