@@ -11,7 +11,7 @@ const heads = () =>
   );
 
 function row(fact) {
-  const same = Object.assign(element("strong", "", `✓ ${t("truth.same")}`), { lang: document.documentElement.lang });
+  const same = Object.assign(element("strong", "good", `✓ ${t("truth.same")}`), { lang: document.documentElement.lang });
   const cells = [
     [fact.fact, "fact"],
     [fact.on_purpose ?? same, "here"],

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
+from tally import ROOT
 
 from .registry import registry
 
@@ -90,6 +91,25 @@ def everything(browser):
     browser.size(1000, 2600)
     browser.shoot("native whole")
     browser.size(1280, 800)
+
+
+@test("the page of facts shows each of them with its source, and that it is the same here or the reason why it is not")
+def truth(browser):
+    facts = json.loads((ROOT / "Public/data/truth.json").read_text())
+    browser.open("/truth")
+    browser.wait("the facts", lambda: len(browser.all("#facts tbody tr")) == len(facts))
+    shown = browser.driver.execute_script(
+        "return Object.fromEntries([...document.querySelectorAll('#facts tbody tr')].map((row) => [row.id, "
+        "[row.closest('.card').previousElementSibling, ...row.cells].map((each) => each.textContent)]))")
+    for fact in facts:
+        here = fact.get("on_purpose", "✓ The same")
+        wanted = [fact["answer"], fact["fact"], here, f"{fact['source']} ({fact['certainty']})"]
+        assert shown.get(fact["id"]) == wanted, (wanted, shown.get(fact["id"]))
+    differing = sum("on_purpose" in fact for fact in facts)
+    browser.expect_text("#counts", f"{len(facts) - differing} facts are the same here. {differing} differ on purpose.")
+    colours = browser.driver.execute_script(
+        "return ['tr.same strong', 'tr.differs td'].map((each) => getComputedStyle(document.querySelector(each)).color)")
+    assert colours[0] != colours[1], colours
 
 
 @test("a value that cannot be right is called by its mistake while it is typed, and nothing can be copied meanwhile")
