@@ -23,7 +23,8 @@ class Skipped(Exception):
 
 
 class Suite:
-    """A suite of checks: functions that have a `sentence`, and the earlier ones that they need in `needs`, if any."""
+    """A suite of checks: functions that have a `sentence`, and the earlier ones that they need in `needs`, if any. A check that runs only
+    because another one needs it says `need` where it does not fail, and is in no count then."""
 
     def __init__(self, program, more=()):
         """program: as one calls it in the project's folder; more: the suite's own options, as argparse takes them."""
@@ -52,11 +53,12 @@ class Suite:
 
     def run(self, checks, environment, each=lambda check, context: check(context)):
         """Calls each check that was asked for with what `environment(folder)` is for them; every repetition has a new one."""
-        chosen, left_out = self.chosen(checks)
+        chosen, needed, left_out = self.chosen(checks)
         print(*(f"{TIME}  {check.sentence}\n" for check in left_out), sep="", end="")
         if self.options.list:
-            print(*(check.sentence for check in chosen), sep="\n", end="\n" if chosen else "")
-            self.skipped += len(chosen)
+            asked = [check for check in chosen if check not in needed]
+            print(*(check.sentence for check in asked), sep="\n", end="\n" if asked else "")
+            self.skipped += len(asked)
             return
         for _ in range(self.options.repeat if chosen else 0):
             left, is_good = list(chosen), False
@@ -64,10 +66,11 @@ class Suite:
                 with tempfile.TemporaryDirectory(prefix=f"companion-{self.program.parent.name.lower()}-", ignore_cleanup_errors=True) as folder, \
                         environment(pathlib.Path(folder)) as context:
                     while left:
-                        is_good = self.check(left.pop(0), context, each)
+                        check = left.pop(0)
+                        is_good = self.check(check, context, each, check in needed)
             except Skipped as why:
                 for check in left:
-                    self.skip(check, why)
+                    self.skip(check, why, check in needed)
             except Exception as error:
                 if not left and is_good:
                     # It is the end that fails: the last one has failed, and not passed.
@@ -77,31 +80,31 @@ class Suite:
                     self.fail(check, "", error)
 
     def chosen(self, checks):
-        """The checks that were asked for, with what they need, and those left out of them. A text that is a sentence means this check
-        alone, though it may be a part of others."""
+        """The checks that were asked for, with what they need; of these, those that were not asked for; and those left out. A text that is
+        a sentence means this check alone, though it may be a part of others."""
         sentences = {check.sentence for check in checks}
         meant = [check for check in checks if not self.options.only or any(
             text == check.sentence if text in sentences else text in f"{function(check).__name__} {check.sentence}" for text in self.options.only)]
         left_out = [check for check in meant if needs_time(check)] if os.environ.get("TEST_WITHOUT") == TIME else []
         needed = {need for check in meant if check not in left_out for need in getattr(function(check), "needs", ())}
         chosen = [check for check in checks if check in meant and check not in left_out or function(check) in needed]
-        return chosen, [check for check in left_out if check not in chosen]
+        return chosen, [check for check in chosen if check not in meant], [check for check in left_out if check not in chosen]
 
-    def check(self, check, context, each):
+    def check(self, check, context, each, is_needed):
         began = time.monotonic()
         try:
             each(check, context)
-            print(f"ok    {check.sentence}{took(check, began)}", flush=True)
-            self.passed += 1
+            print(f"{'need ' if is_needed else 'ok   '} {check.sentence}{took(check, began)}", flush=True)
+            self.passed += not is_needed
             return True
         except Skipped as why:
-            self.skip(check, why)
+            self.skip(check, why, is_needed)
         except Exception as error:
             self.fail(check, took(check, began), error, getattr(context, "situation", str)())
 
-    def skip(self, check, why):
-        self.skipped += 1
-        print(f"skip  {check.sentence}: {why}", flush=True)
+    def skip(self, check, why, is_needed):
+        self.skipped += not is_needed
+        print(f"{'need ' if is_needed else 'skip '} {check.sentence}: {why}", flush=True)
 
     def fail(self, check, more, error, situation=""):
         self.failed += 1

@@ -13,7 +13,7 @@ COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULT
 FAILS = re.compile(r"^(?:FAIL|FAILED) +(.*?)(?: \([\d.]+ s\))?$")
 DENO_FAILS = re.compile(r"^(.+?) \.\.\. FAILED \(")
 LEFT_OUT = re.compile(r"^time  (.*)$", re.MULTILINE)
-OTHERS = re.compile(r"^(ok|skip|time|warn|again: |The end of|\d+ passed, )")
+OTHERS = re.compile(r"^(ok|skip|need|time|warn|again: |The end of|\d+ passed, )")
 SLOWEST = 30
 # In seconds, without an event. Tests/Counting/contain ends with the status then.
 STANDSTILL = 15 * 60

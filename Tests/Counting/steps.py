@@ -111,14 +111,26 @@ class Run:
             if step.is_alone:
                 self.step(step)
         if is_with_time:
-            timed = [plan.timed(step, keys) for step in steps if (keys := self.outcomes[step.name].timed)]
-            self.named |= {step.name: step for step in timed}
-            for step in timed:
+            timed = {step.name: plan.timed(step, keys) for step in steps if (keys := self.outcomes[step.name].timed)}
+            self.named |= {step.name: step for step in timed.values()}
+            for name, step in timed.items():
                 self.step(step)
-            steps = [*steps, *timed]
+                self.take_back(name, step)
+            steps = [*steps, *timed.values()]
         for step in steps:
             self.repeat(step)
         self.list_slowest()
+
+    def take_back(self, name, timed):
+        """What failed in a step, and needs no time, has run there only because others need it: it is the failure of its own step."""
+        first, second = self.outcomes[name], self.outcomes[timed.name]
+        known = {failure.key for failure in first.failures}
+        others = [failure for failure in second.failures if failure.key and failure.key not in [timed.name, *first.timed]]
+        second.failures = [failure for failure in second.failures if failure not in others]
+        new = [dataclasses.replace(failure, step=name) for failure in others if failure.key not in known]
+        first.failures += new
+        # They had passed.
+        first.passed -= len(new)
 
     def list_slowest(self):
         file = self.logs / "slowest"
@@ -146,10 +158,8 @@ class Run:
         self.say(f"== {step.name} {outcomes.standstill()}; {len(first.rest)} of its tests had not begun, and run now")
         second = self.once(step, plan.rest(step, first.rest, first.begun), f"{name}-rest")
         # An earlier check that the rest needs has run again, and counts as it did.
-        known = {failure.key for failure in second.failures if failure.key in first.begun}
+        known = {*first.begun, *(failure.key for failure in first.failures)} - {None}
         second.failures = [failure for failure in second.failures if failure.key not in known]
-        if step.kind == "suite":
-            second.passed -= len({each for _, each in outcomes.suite_seconds(self.logs / f"{name}-rest.events")} & set(first.begun) - known)
         missing = len(first.rest) - second.passed - second.skipped - len(second.timed) - sum(bool(failure.key) for failure in second.failures)
         if missing > 0:
             second.failures.append(outcomes.Failure(step.name, f"{missing} tests of {step.name} did not run, because it {outcomes.standstill()}"))
@@ -201,8 +211,10 @@ class Run:
         outcome = self.attempt(step, plan.alone(step, [failure.key for failure in wanted]), f"{step.name}-again")
         self.times[f"{step.name} again"] = int(time.time() - began)
         self.say(f"== {step.name}: {outcome.line} of those that failed ({self.times[f'{step.name} again']} s)")
-        ran = outcome.passed + len(outcome.failures) + outcome.skipped
         again = {failure.key: failure for failure in outcome.failures}
+        known = {failure.key for failure in failures}
+        # A check that these need, and that has failed now, is none of them.
+        ran = outcome.passed + len(known & set(again)) + outcome.skipped
         for failure in wanted:
             if whole := again.get(None) or again.get(step.name):
                 # A limit, a signal, something left behind, an end without a count.
@@ -213,9 +225,14 @@ class Run:
                 failure.again = "failed again"
             else:
                 failure.again = PASSED
-        # One that had passed at first is unsteady as well.
-        known = {failure.key for failure in failures} | {None}
-        failures += [dataclasses.replace(failure, again=PASSED) for key, failure in again.items() if key not in known]
+        # One that had passed at first is unsteady as well, and in no count.
+        more = [dataclasses.replace(failure, again=PASSED) for key, failure in again.items() if key not in known | {None, step.name}]
+        if step.name in known:
+            # Nothing had been counted.
+            more = [dataclasses.replace(failure, again="") for failure in more]
+        else:
+            self.outcomes[step.name].passed -= len(more)
+        failures += more
 
     def follow(self, command, log, name, environment, watched=(), factor=1):
         """Runs a command and shows its output, with the name before each line. Returns its status, as a shell has it. It is told that it stands
