@@ -15,9 +15,10 @@ DENO_FAILS = re.compile(r"^(.+?) \.\.\. FAILED \(")
 LEFT_OUT = re.compile(r"^time  (.*)$", re.MULTILINE)
 OTHERS = re.compile(r"^(ok|skip|need|time|warn|again: |The end of|\d+ passed, )")
 SLOWEST = 30
-# In seconds, without an event. Tests/Counting/contain ends with the status then.
+# In seconds, without an event.
 STANDSTILL = 15 * 60
-STOOD_STILL = 123
+# The words by which Tests/Counting/contain says why it has ended a step.
+LIMIT, LEFT, STOOD_STILL = "limit", "left", "standstill"
 STATE = re.compile(r"^(ok|FAIL|skip) +(.*?)(?: \([\d.]+ s\))?$")
 PLACE = re.compile(r"([\w./-]+\.(?:py|js|swift|sh))(?:\", line |:)(\d+)")
 
@@ -68,20 +69,21 @@ def added(first, second):
                    sorted(first.slowest + second.slowest, reverse=True)[:SLOWEST], first.timed + second.timed)
 
 
-def read(step, log, events, status, listed=()):
-    """The outcome of a step from its output, its events (Swift Testing) or seconds (Tests/tally.py), and the status of Tests/Counting/contain."""
+def read(step, log, events, status, ending="", listed=()):
+    """The outcome of a step from its output, its events (Swift Testing) or seconds (Tests/tally.py), and the status and the word of
+    Tests/Counting/contain."""
     text = log.read_text(errors="replace")
     if step.kind == "swift":
-        outcome = swift_outcome(step, events, status)
+        outcome = swift_outcome(step, events, status, ending)
     else:
         outcome = still_outcome(step, text, listed) if listed else suite_outcome(step, text, status)
     outcome.slowest = sorted(swift_seconds(events) if step.kind == "swift" else suite_seconds(events), reverse=True)[:SLOWEST]
     why = None
-    if status == 124:
+    if ending == LIMIT:
         why = f"took longer than its limit of {step.seconds} seconds"
-    elif status == 125:
+    elif ending == LEFT:
         why = "left something behind"
-    elif status == STOOD_STILL:
+    elif ending == STOOD_STILL:
         why = None if any(failure.expected == standstill() for failure in outcome.failures) else standstill()
     elif status != 0 and not outcome.failures:
         why = f"ended with status {status}" + (f" ({name_of(status)})" if status > 128 else "")
@@ -92,7 +94,7 @@ def read(step, log, events, status, listed=()):
         made = tests_at(events, left) if step.kind == "swift" else left
         last = "; ".join(text.strip().splitlines()[-3:])
         # A suite that ended by itself without a count may do better the next time: a registry that did not answer, for one.
-        is_repeated = step.kind == "suite" and (why.startswith("ended with status") and status < 128 or status == STOOD_STILL)
+        is_repeated = step.kind == "suite" and (why.startswith("ended with status") and status < 128 or ending == STOOD_STILL)
         outcome.failures.append(Failure(step.name, f"{step.name} {why}", expected="; ".join(made) or last,
                                         key=step.name if is_repeated else None, is_law=status > 128))
     return outcome
@@ -120,7 +122,7 @@ def records(events):
                 pass
 
 
-def swift_outcome(step, events, status):
+def swift_outcome(step, events, status, ending):
     """A test fails by an issue that was not expected, or by being under way when the process ended."""
     tests, issues, under_way, ended, skipped, timed = {}, collections.OrderedDict(), {}, set(), set(), set()
     is_whole = False
@@ -146,12 +148,13 @@ def swift_outcome(step, events, status):
     if not is_whole:
         cut = [test_id for test_id in under_way if test_id in functions and test_id not in issues]
         left = len(functions - ended - skipped - timed - set(cut) - set(issues))
-        why = standstill() if status == STOOD_STILL else f"the process ended with status {status}{f' ({name_of(status)})' if status > 128 else ''} while it ran; {left} tests did not run"
+        by = "by the limit of its step" if ending == LIMIT else f"with status {status}" + (f" ({name_of(status)})" if status > 128 else "")
+        why = standstill() if ending == STOOD_STILL else f"the process ended {by} while it ran; {left} tests did not run"
         # A limit, and a stop, end whatever is under way.
         failures += [Failure(step.name, name_of_test(tests[test_id]), place(tests[test_id]), why, test_id,
-                             is_law=bool(LAWS.match(test_id)) if status == STOOD_STILL else status not in (124, 143))
+                             is_law=bool(LAWS.match(test_id)) if ending == STOOD_STILL else ending != LIMIT and status != 143)
                      for test_id in cut]
-    begun = functions & (ended | skipped | timed | set(under_way)) if status == STOOD_STILL else functions
+    begun = functions & (ended | skipped | timed | set(under_way)) if ending == STOOD_STILL else functions
     passed = len((ended & functions) - skipped - timed - set(issues))
     return Outcome(passed, len(skipped & functions), failures, timed=sorted(timed & functions), begun=sorted(begun), rest=sorted(functions - begun))
 

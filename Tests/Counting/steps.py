@@ -166,8 +166,9 @@ class Run:
         return outcomes.added(first, second)
 
     def once(self, step, command, name):
-        log, events = self.logs / name, self.logs / f"{name}.events"
+        log, events, word = self.logs / name, self.logs / f"{name}.events", self.logs / f"{name}.ending"
         events.unlink(missing_ok=True)
+        word.unlink(missing_ok=True)
         if step.kind == "swift":
             command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
         # Tests/tally.py writes the seconds of its checks there.
@@ -177,10 +178,11 @@ class Run:
             environment["TEST_PATIENCE_FACTOR"] = f"{factor:g}"
         # A server that a test has started may go on to write into its log.
         watched = [] if step.is_silent else [events] if step.kind == "swift" else [events, log]
-        status = self.follow([CONTAIN, str(step.seconds), *command], log, name, environment, watched, factor)
+        status = self.follow([CONTAIN, str(step.seconds), str(word), *command], log, name, environment, watched, factor)
         try:
-            listed = self.listed(step, command) if status == outcomes.STOOD_STILL and step.is_listed else []
-            outcome = outcomes.read(step, log, events, status, listed)
+            ending = word.read_text() if word.exists() else ""
+            listed = self.listed(step, command) if ending == outcomes.STOOD_STILL and step.is_listed else []
+            outcome = outcomes.read(step, log, events, status, ending, listed)
         except Exception as error:
             # The others are still told.
             outcome = outcomes.Outcome(failures=[outcomes.Failure(step.name, f"the output of {step.name} cannot be read: {error!r}")])
