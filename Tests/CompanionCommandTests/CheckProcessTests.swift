@@ -7,10 +7,7 @@ import WebFormats
 
 /// `companion check` and `companion tokens` as a pipeline uses them.
 @Suite(.timeLimit(.minutes(5))) struct CheckProcessTests {
-    private struct Result {
-        let status: Int32
-        let output: String
-    }
+    private typealias Result = (status: Int32, output: String)
 
     private static let binary = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("companion")
@@ -18,18 +15,10 @@ import WebFormats
     private func companion(
         _ arguments: [String], in folder: URL, environment: [String: String] = [:]
     ) throws -> Result {
-        let process = Process()
-        process.executableURL = Self.binary
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TZ": "UTC"].merging(environment) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return Result(status: process.terminationStatus, output: text)
+        try runToEnd(
+            Self.binary.path, arguments, in: folder,
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TZ": "UTC"].merging(environment) { $1 },
+            withErrors: true)
     }
 
     @Test func `the lines that are printed let the printed token in`() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CompanionCommand
@@ -34,15 +35,7 @@ import Testing
         }
 
         /// Reads until a text comes.
-        func read(until end: String) -> String {
-            var all = ""
-            while !all.hasSuffix(end) {
-                let next = pipe.fileHandleForReading.availableData
-                if next.isEmpty { break }
-                all += String(decoding: next, as: UTF8.self)
-            }
-            return all
-        }
+        func read(until end: String) throws -> String { try pipe.fileHandleForReading.text(until: end) }
     }
 
     @Test func `what is written comes in order, and is there after a drain`() throws {
@@ -62,7 +55,7 @@ import Testing
         }
         place.writer.drain(within: .seconds(20))
         place.writer.write("end\n")
-        let lines = place.read(until: "end\n").split(separator: "\n").dropLast()
+        let lines = try place.read(until: "end\n").split(separator: "\n").dropLast()
         for thread in 0..<4 {
             let own = lines.filter { $0.hasPrefix("\(thread) ") }
             #expect(own == (0..<500).map { "\(thread) \($0)" })
@@ -84,9 +77,9 @@ import Testing
         #expect(place.writer.isWaiting, "the drain has an end of its own")
         #expect(try place.read(filled).count == filled)
         let kept = (0..<12).map { "line \($0).\n" }.joined()
-        #expect(place.read(until: "dropped\n") == "first\n" + kept + "9 dropped\n")
+        #expect(try place.read(until: "dropped\n") == "first\n" + kept + "9 dropped\n")
         place.writer.write("next\n")
-        #expect(place.read(until: "next\n") == "next\n")
+        #expect(try place.read(until: "next\n") == "next\n")
         #expect(place.writer.dropped == 9)
     }
 
@@ -95,7 +88,7 @@ import Testing
         place.writer.write(String(repeating: "a", count: 200) + "\n")
         place.writer.drain(within: .seconds(20))
         place.writer.write("b\n")
-        #expect(place.read(until: "b\n") == "1 dropped\nb\n")
+        #expect(try place.read(until: "b\n") == "1 dropped\nb\n")
     }
 
     @Test func `a pipe that does not block is written when it has room`() throws {
@@ -106,7 +99,7 @@ import Testing
         while write(descriptor, "x", 1) == 1 { count += 1 }
         place.writer.write("a\n")
         #expect(try place.read(count).count == count)
-        #expect(place.read(until: "a\n") == "a\n")
+        #expect(try place.read(until: "a\n") == "a\n")
     }
 
     @Test func `a reader who has gone costs the lines, and nothing else`() throws {

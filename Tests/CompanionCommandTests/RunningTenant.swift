@@ -47,25 +47,15 @@ final class RunningTenant {
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
+        try? process.waitForEnd()
         TemporaryFolder.remove(folder)
     }
 
     /// Returns what is printed until a text occurs in it, or the end.
-    func printed(until text: String) throws -> String { RunningTenant.read(output, until: text) }
+    func printed(until text: String) throws -> String { try output.fileHandleForReading.text(until: text) }
 
     /// The same of standard error.
-    func errors(until text: String) throws -> String { RunningTenant.read(errors, until: text) }
-
-    private static func read(_ pipe: Pipe, until text: String) -> String {
-        var all = ""
-        while !all.contains(text) {
-            let next = pipe.fileHandleForReading.availableData
-            if next.isEmpty { break }
-            all += String(decoding: next, as: UTF8.self)
-        }
-        return all
-    }
+    func errors(until text: String) throws -> String { try errors.fileHandleForReading.text(until: text) }
 
     /// Returns the line for programs.
     func announcement() throws -> JSONValue {
@@ -77,23 +67,14 @@ final class RunningTenant {
     /// Waits for the end. Returns the status and what stands on standard error, but for the warning of a machine that
     /// allows few open files.
     func end() throws -> (status: Int32, errors: String) {
-        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        let text = try errors.fileHandleForReading.text()
             .replacing(/.*the descriptor limit allows.*\n/, with: "")
-        process.waitUntilExit()
+        try process.waitForEnd(printed: text)
         return (process.terminationStatus, text)
     }
 }
 
 /// Runs `curl` and returns its exit status and what it printed.
 func curl(_ arguments: String...) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-    process.arguments = ["--silent", "--show-error", "--noproxy", "*"] + arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
+    try runToEnd("/usr/bin/curl", ["--silent", "--show-error", "--noproxy", "*"] + arguments)
 }

@@ -54,7 +54,7 @@ import Testing
         let demo = try unread()
         #expect(try ask("/api/ios/me", times: 1000).status == 0)
         kill(demo.process.processIdentifier, signal)
-        demo.process.waitUntilExit()
+        try demo.process.waitForEnd()
         #expect(demo.process.terminationReason == .exit)
         #expect(demo.process.terminationStatus == 0)
     }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import TestSupport
 import Testing
 import WebFormats
 
@@ -156,17 +157,11 @@ struct BoundaryTests {
     @Test func `a foreign name that leads here is turned away`() async throws {
         try await TestTenant.run { (tenant) async throws in
             // Our own client sends no other Host than the address's.
-            let curl = Process()
-            let output = Pipe()
-            curl.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-            curl.arguments = [
+            let arguments = [
                 "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--header", "Host: evil.example",
                 "\(tenant.tenant.baseURL)/control",
             ]
-            curl.standardOutput = output
-            try curl.run()
-            let status = try output.fileHandleForReading.readToEnd() ?? Data()
-            #expect(String(decoding: status, as: UTF8.self) == "421")
+            #expect(try runToEnd("/usr/bin/curl", arguments).output == "421")
         }
     }
 

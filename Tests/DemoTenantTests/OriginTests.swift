@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import HTTPWire
+import TestSupport
 import Testing
 import WebFormats
 
@@ -127,13 +128,7 @@ struct OriginTests {
 
     /// An address of this machine that is not of loopback.
     private static let otherAddress: String? = {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/hostname")
-        process.arguments = ["-I"]
-        process.standardOutput = output
-        guard (try? process.run()) != nil else { return nil }
-        let text = String(decoding: (try? output.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+        let text = (try? runToEnd("/usr/bin/hostname", ["-I"]))?.output ?? ""
         return text.split(separator: " ").map(String.init).first { $0.contains(".") }
     }()
 
@@ -152,15 +147,10 @@ struct OriginTests {
             let port = try #require(URL(string: tenant.tenant.baseURL)?.port)
             func status(_ path: String, _ more: String...) throws -> String {
                 // Our own client sends no other Host than the address's.
-                let curl = Process()
-                let output = Pipe()
-                curl.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-                curl.arguments =
+                let arguments =
                     ["--silent", "--noproxy", "*", "--output", "/dev/null", "--write-out", "%{http_code}"]
                     + ["--header", "Host: localhost:\(port)"] + more + ["http://\(other):\(port)\(path)"]
-                curl.standardOutput = output
-                try curl.run()
-                return String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+                return try runToEnd("/usr/bin/curl", arguments).output
             }
             #expect(try status(path) == "\(refusal)")
             #expect(try status(path, "--data", "reset=true") == "\(refusal)")

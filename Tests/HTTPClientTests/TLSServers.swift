@@ -72,9 +72,9 @@ final class OpenSSLServer {
         // "ACCEPT 127.0.0.1:PORT" says that it listens, and where.
         var printed = ""
         while Self.port(in: printed) == nil {
-            let more = output.fileHandleForReading.availableData
+            let more = try output.fileHandleForReading.text(until: "\n")
             if more.isEmpty { break }
-            printed += String(decoding: more, as: UTF8.self)
+            printed += more
         }
         port = try #require(Self.port(in: printed))
     }

@@ -251,14 +251,9 @@ private func refusingProxy() async throws -> (server: RawServer, group: WorkerGr
 
 /// `text` through gzip(1).
 func gzip(_ text: String) throws -> [UInt8] {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/gzip")
-    process.arguments = ["-c"]
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-    try input.fileHandleForWriting.close()
-    return Array(try output.fileHandleForReading.readToEnd() ?? Data())
+    let folder = try TemporaryFolder(isMade: true)
+    try folder.write(text, to: "text")
+    let packed = try runToEnd("/bin/gzip", ["-n", "\(folder.path)/text"], withErrors: true)
+    try #require(packed.status == 0, "\(packed.output)")
+    return try folder.bytes("text.gz")
 }

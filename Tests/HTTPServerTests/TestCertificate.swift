@@ -48,19 +48,13 @@ struct TestCertificate: Sendable {
         let folder = TemporaryFolder.ofProcess.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { TemporaryFolder.remove(folder) }
-        let openssl = Process()
-        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        openssl.currentDirectoryURL = folder
-        openssl.standardError = FileHandle.nullDevice
-        openssl.arguments = [
-            "openssl", "req", "-x509", "-newkey", key, "-pkeyopt", parameter, "-nodes", "-keyout", "key", "-out",
-            "chain",
-            "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-            "-set_serial", String(serial),
-        ]
-        try openssl.run()
-        openssl.waitUntilExit()
-        chain = try Array(Data(contentsOf: folder.appendingPathComponent("chain")))
-        self.key = try Array(Data(contentsOf: folder.appendingPathComponent("key")))
+        let (keyFile, chainFile) = (folder.appendingPathComponent("key"), folder.appendingPathComponent("chain"))
+        let made = try openssl(
+            "req", "-x509", "-newkey", key, "-pkeyopt", parameter, "-nodes", "-keyout", keyFile.path, "-out",
+            chainFile.path, "-days", "1", "-subj", "/CN=localhost", "-addext",
+            "subjectAltName=DNS:localhost,IP:127.0.0.1", "-set_serial", String(serial))
+        try #require(made.status == 0, "\(made.output)")
+        chain = try Array(Data(contentsOf: chainFile))
+        self.key = try Array(Data(contentsOf: keyFile))
     }
 }

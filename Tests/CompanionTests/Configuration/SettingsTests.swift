@@ -316,15 +316,9 @@ import WebFormats
     }
 
     @Test func `the help of the options is that of the settings`() throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let companion = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("companion")
-        process.arguments = ["serve", "--help"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let help = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
+        let help = try runToEnd(companion.path, ["serve", "--help"]).output
         // Lines are wrapped.
         let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for key in ["database", "public", "log_level", "log_format"] {

@@ -70,7 +70,7 @@ import Testing
             }
             // If too few sign-ins got so far, the test should fail and not wait.
             if !isKilled.value, process.isRunning { kill(identifier, SIGKILL) }
-            process.waitUntilExit()
+            try process.waitForEnd()
             #expect(process.terminationReason == .uncaughtSignal)
             companion = try await Self.start(port: port, folder: folder, client: client)
             let visitors = acknowledged.all
@@ -86,7 +86,7 @@ import Testing
             #expect(try SQLiteShell.run(database, "PRAGMA integrity_check;") == "ok\n")
         }
         companion.terminate()
-        companion.waitUntilExit()
+        try companion.waitForEnd()
         #expect(companion.terminationStatus == 0, "SIGTERM is a graceful stop")
         await client.shutdown()
         await workers.shutdown()
@@ -123,9 +123,9 @@ enum SQLiteShell {
         let (process, input, output) = try start(database)
         input.write(Data(statements.utf8))
         try input.close()
-        let answer = output.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: answer, as: UTF8.self)
+        let answer = try output.text()
+        try process.waitForEnd(printed: answer)
+        return answer
     }
 
     static func start(_ database: String) throws -> (Process, FileHandle, FileHandle) {

@@ -1,5 +1,6 @@
 import Foundation
 import StoreTesting
+import TestSupport
 
 @testable import CompanionCore
 
@@ -17,18 +18,14 @@ struct OwnCertificate: Sendable {
         by issuer: OwnCertificate? = nil
     ) throws {
         files = TLSFiles(certificate: "\(folder)/\(name).pem", privateKey: "\(folder)/\(name).key")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
+        let signer = issuer.map { ["-CA", $0.files.certificate, "-CAkey", $0.files.privateKey] } ?? []
+        let made = try openssl(
             [
-                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
                 String(days), "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout",
                 files.privateKey, "-out", files.certificate,
-            ] + (issuer.map { ["-CA", $0.files.certificate, "-CAkey", $0.files.privateKey] } ?? [])
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw TestFailure("openssl: \(process.terminationStatus)") }
+            ] + signer)
+        guard made.status == 0 else { throw TestFailure("openssl: \(made)") }
     }
 
     /// Puts another certificate behind this one.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// SQLite's write lock, in the hands of another program.
 final class StoreLock {
@@ -16,12 +17,12 @@ final class StoreLock {
     /// Ends the other program, which gives the lock back.
     func close() {
         try? input.close()
-        process.waitUntilExit()
+        try? process.waitForEnd()
     }
 
     private func run(_ statement: String) throws {
         input.write(Data("\(statement)\nSELECT 'done';\n".utf8))
-        let answer = String(decoding: output.availableData, as: UTF8.self)
+        let answer = try output.text(until: "\n")
         guard answer == "done\n" else { throw TestFailure("sqlite3: \(statement) \(answer)") }
     }
 }
