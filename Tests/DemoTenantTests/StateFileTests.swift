@@ -169,7 +169,7 @@ private final class Disk: Sendable {
         }
         if waits {
             reached.continuation.yield()
-            gate.wait()
+            gate.holdThread("a sync of the state")
         }
         return fsync(descriptor)
     }

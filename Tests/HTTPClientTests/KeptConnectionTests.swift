@@ -181,7 +181,7 @@ import Testing
         let client = HTTPClient(workers: clients)
         let pauseIsOver = DispatchSemaphore(value: 0)
         let server = try await RawServer(on: servers.workers[0]) { _ in
-            pauseIsOver.wait()
+            pauseIsOver.holdThread("the answer after a pause")
             return ok("late")
         }
         let response = Task {

@@ -249,7 +249,7 @@ import Testing
             let isHeld = DispatchSemaphore(value: 0)
             // While the worker is held, the client connects and the stop is asked for: one batch sees both, and the
             // connection's first event, that it can be written to, comes after the stop.
-            worker.submit { isHeld.wait() }
+            worker.submit { isHeld.holdThread("the worker") }
             let client = try RawClient(port: port)
             let stopped = Task(executorPreference: worker) {
                 await server.stop(grace: .seconds(10), idleGrace: .seconds(5))

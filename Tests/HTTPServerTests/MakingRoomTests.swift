@@ -297,7 +297,7 @@ private final class BlockingResponder: Responder {
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         if head.path == "/block" {
             state.withLock { $0 = true }
-            _ = semaphore.wait(timeout: .now() + 10)
+            semaphore.holdThread("the worker in a request")
         }
         return .response(text("hello"))
     }

@@ -1,6 +1,7 @@
 import Foundation
 import StoreTesting
 import Synchronization
+import TestSupport
 
 @testable import SessionStore
 
@@ -55,7 +56,7 @@ final class LossyWay: Sendable {
         }
     }
     private func waitWhileFrozen() {
-        frozen.withLock { while isFrozen { frozen.wait() } }
+        frozen.withLock { while isFrozen, frozen.wait(until: Date() + patience) {} }
     }
     /// From now on, nobody says anything to the next connection.
     func ignoreNext() { silence.withLock { $0 = .next } }

@@ -14,7 +14,7 @@ import Testing
         let names = NameResolution(
             resolve: { _ in
                 let number = begun.change { $0 += 1 }
-                if number == 1 { hung.wait() }
+                if number == 1 { hung.holdThread("the first look-up") }
                 return ["192.0.2.\(number)"]
             }, now: { time.value })
         func ask() { names.addresses(of: "database") { found in answers.change { $0 += found } } }
@@ -38,7 +38,7 @@ import Testing
         let names = NameResolution(
             resolve: { _ in
                 begun.change { $0 += 1 }
-                hung.wait()
+                hung.holdThread("a look-up")
                 return []
             }, now: { time.value })
         let answered = Shared(0)

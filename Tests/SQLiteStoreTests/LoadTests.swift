@@ -29,7 +29,7 @@ import Testing
             group.addTask {
                 try await store.sqlite.database.write { _ in
                     isHeld.change { $0 = true }
-                    _ = isReleased.wait(timeout: .now() + 30)
+                    isReleased.holdThread("the transaction")
                 }
             }
             #expect(await eventually { isHeld.value })

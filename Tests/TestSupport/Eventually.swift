@@ -1,4 +1,6 @@
+public import Dispatch
 import Foundation
+import Testing
 
 /// The time after which a test gives up waiting for something that has to happen. It ends hangs, and judges no machine.
 /// In seconds; `TEST_PATIENCE_FACTOR` multiplies it.
@@ -17,4 +19,12 @@ public func eventually(_ condition: () async -> Bool) async -> Bool {
         await Task.yield()
     }
     return true
+}
+
+extension DispatchSemaphore {
+    /// Holds a thread until the test lets it go on. Where the test has ended without that, the thread goes on by itself,
+    /// and that is a failure.
+    public func holdThread(_ name: String) {
+        if wait(timeout: .now() + patience) == .timedOut { Issue.record("nobody let go: \(name)") }
+    }
 }

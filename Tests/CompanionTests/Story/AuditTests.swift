@@ -202,7 +202,7 @@ import WebFormats
         defer { lines.remove() }
         let disk = DispatchSemaphore(value: 0)
         let file = try AuditFile(lines.path, mayMake: true) { descriptor, bytes in
-            disk.wait()
+            disk.holdThread("a write to the disk")
             return write(descriptor, bytes, bytes.count)
         }
         let audit = AuditLog(logger: LogLines().logger, file: file, now: { Date() })
