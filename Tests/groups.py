@@ -4,7 +4,7 @@ import os
 import pathlib
 import signal
 
-from patience import until
+from patience import SECONDS, until
 
 
 def state(process):
@@ -19,7 +19,7 @@ def end_group(process):
     """Kills a process that leads a group, and all of the group; nothing of it is left afterwards."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.wait(SECONDS)
 
     def left():
         found = {number: state(number) for number in map(int, filter(str.isdigit, os.listdir("/proc")))}

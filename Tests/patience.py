@@ -1,5 +1,6 @@
 """The patience of the suites with what a machine has to do. It costs time only where a test fails."""
 import os
+import threading
 import time
 
 # The harness of deploy/test says by how much the machine is slow.
@@ -32,6 +33,16 @@ def answered(process, ask, what, said=str):
         except OSError as error:
             last = error
     return until(answer, what, seen=lambda: f"{last!r}\n{said()}")
+
+
+def next_line(process, what):
+    """The next line that a program prints, or nothing at its end."""
+    read = []
+    reader = threading.Thread(target=lambda: read.append(process.stdout.readline()), daemon=True)
+    reader.start()
+    reader.join(SECONDS)
+    assert read, f"not within {SECONDS:g} s: {what}; nothing was printed, and its status is {process.poll()}"
+    return read[0]
 
 
 def true_after(seconds, condition, what, seen=None):

@@ -8,7 +8,7 @@ import subprocess
 import urllib.request
 
 import ports
-from patience import SECONDS, answered
+from patience import SECONDS, answered, next_line
 
 # The times of a kiosk, which no check meets.
 LONG = {"COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS": "600", "COMPANION_KIOSK_IDLE_SECONDS": "900", "COMPANION_SESSION_IDLE_MINUTES": "15"}
@@ -106,7 +106,7 @@ class Tenant(Server):
         self.process = subprocess.Popen(
             [self.binary, "tenant", "--json", "--plain", "--listen", "localhost:0", "--exit-with-parent", "--public", self.public,
              "--config", self.folder / "tenant.yaml"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.origin = self.tenant = json.loads(self.process.stdout.readline())["base_url"]
+        self.origin = self.tenant = json.loads(next_line(self.process, "the tenant announces itself"))["base_url"]
 
 
 class Registrations(Server):

@@ -6,6 +6,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from patience import next_line
+
 from .languages import TEXTS
 from .looks import SHIFT
 from .native import BUNDLE, CLIENT, blocks, fill, unfold
@@ -119,7 +121,7 @@ def demo(browser):
     command = [browser.server.binary, "tenant", "--json", "--plain", "--listen", "localhost:0", "--native", BUNDLE, "--public", browser.server.public, "--exit-with-parent"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        announced = json.loads(process.stdout.readline())
+        announced = json.loads(next_line(process, "the tenant announces itself"))
     finally:
         process.terminate()
         process.wait(15)

@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree
 from contextlib import contextmanager
 
+from patience import next_line
 from suite.registry import registry
 from suite.server import CLIENT_ID, Server, free_pair_of_ports
 
@@ -127,7 +128,7 @@ def door(document, beginning, sentence, pages, **variables):
 
 
 def tenant_of(process):
-    said = json.loads(process.stdout.readline())
+    said = json.loads(next_line(process, "the tenant announces itself"))
     assert said["base_url"].startswith("https://localhost:"), said
     return said
 
@@ -170,7 +171,7 @@ def ways(reader, block):
 @row("deploy/guides/tenant.md", "export CURL_CA_BUNDLE", "applications and people are made, changed and removed while it runs")
 def run_time(reader, block):
     with reader.running("companion tenant --plain", MORE="--listen localhost:0 --json --exit-with-parent") as process:
-        said = json.loads(process.stdout.readline())
+        said = json.loads(next_line(process, "the tenant announces itself"))
         lines = block.replace("https://localhost:8443/control", said["control"]).splitlines()
         answers = [json.loads(reader.run("\n".join([*lines[:2], line])) or "null") for line in lines[2:]]
     shop, ada, renamed, announced, removed = answers

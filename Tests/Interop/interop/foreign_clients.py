@@ -22,7 +22,7 @@ from flask_appbuilder.security.manager import AUTH_OAUTH
 from flask_appbuilder.utils.legacy import get_sqla_class
 from oauthenticator.azuread import AzureAdOAuthenticator
 from oauthenticator.oauth2 import OAuthCallbackHandler, OAuthLoginHandler
-from patience import until
+from patience import SECONDS, until
 from suite.registry import registry
 from traitlets.config import Config
 
@@ -169,7 +169,7 @@ def told(tenant, command, environ, pattern, ends):
         return "".join(lines)
     finally:
         process.kill()
-        process.wait()
+        process.wait(SECONDS)
         process.stdout.close()
 
 

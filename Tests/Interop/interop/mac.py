@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import requests
 from made import made
+from patience import next_line
 from suite.registry import registry
 from suite.server import free_pair_of_ports
 
@@ -89,7 +90,7 @@ def run(mac, command):
         arguments, environ = mac.program(command)
         mac.tenant = subprocess.Popen(
             [*arguments, "--listen", f"localhost:{free_pair_of_ports()}", "--json", "--exit-with-parent"], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        mac.said = json.loads(mac.tenant.stdout.readline())
+        mac.said = json.loads(next_line(mac.tenant, "the tenant announces itself"))
         assert [each["client_id"] for each in mac.said["clients"]], mac.said
         for auth, status in ((None, 401), (("any", "control"), 200)):
             answer = requests.get(f"{mac.said['base_url']}/control", auth=auth, verify=mac.said["root_file"], timeout=30)

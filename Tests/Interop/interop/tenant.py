@@ -11,6 +11,7 @@ import webbrowser
 from contextlib import contextmanager
 
 import requests
+from patience import next_line
 
 BUNDLE = "com.contoso.tasks"
 NATIVE_URI = f"msauth.{BUNDLE}://auth"
@@ -46,9 +47,9 @@ class Tenant:
             self.process = subprocess.Popen(
                 [self.binary, "tenant", "--config", self.folder / "tenant.json", "--listen", "localhost:0", "--json", "--exit-with-parent"],
                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
-        line = self.process.stdout.readline()
-        assert line.startswith("{"), f"{line}\n{self.situation()}"
-        self.said = json.loads(line)
+        said = next_line(self.process, "the tenant announces itself")
+        assert said.startswith("{"), f"{said}\n{self.situation()}"
+        self.said = json.loads(said)
         self.origin, self.root = self.said["base_url"], self.said["root_file"]
         # The same server by its address: MSAL takes no host without a dot for an external tenant.
         self.numeric = self.origin.replace("localhost", "127.0.0.1")

@@ -117,7 +117,7 @@ class Database:
         """As a crash of the server does: the kernel ends its connections."""
         if self.is_running():
             processes = self._signal(signal.SIGKILL)
-            self.process.wait()
+            self.process.wait(patience.SECONDS)
             until(lambda: not any(map(state, processes)), f"all processes of PostgreSQL at {self.port} are gone")
 
     def ask(self, statement, database="postgres"):

@@ -45,7 +45,7 @@ class Stranger:
 
     def __enter__(self):
         self.process = subprocess.Popen([str(part) for part in self.command], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if self.process.stdout.readline() != "ready\n":
+        if patience.next_line(self.process, "the stranger is ready") != "ready\n":
             self.end()
             raise AssertionError("the stranger has failed")
         self.began = time.monotonic()
@@ -62,7 +62,7 @@ class Stranger:
 
     def end(self):
         self.process.kill()
-        self.process.communicate()
+        self.process.communicate(timeout=patience.SECONDS)
 
     def count(self, kind):
         return sum(number for name, number in self.answers.items() if name.startswith(kind))
