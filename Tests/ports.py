@@ -1,17 +1,19 @@
 """Ports of a suite's own: nobody else takes them between the moment when their numbers are told and the moment when they are bound.
 
-They lie below those that the kernel gives to clients and below those from which the tests in Swift choose. Each process holds blocks of
-a hundred, by a lock on a file of the block, until it ends.
+They lie below those that the kernel gives to clients, in the share of Python (ports.json; Tests/TestSupport/HeldPorts.swift has the other).
+Each process holds blocks of it, by a lock on a file of the block, until it ends.
 """
 import contextlib
 import fcntl
+import json
 import os
 import pathlib
 import socket
 
 # Of all steps that run at once, each with a folder for temporary files of its own.
-FOLDER = pathlib.Path("/tmp/companion-ports")
-FIRST, END, SIZE = 12_000, 20_000, 100
+SHARES = json.loads(pathlib.Path(__file__).with_name("ports.json").read_text())
+FOLDER = pathlib.Path(SHARES["folder"])
+FIRST, END, SIZE = (SHARES["python"][name] for name in ("first", "end", "size"))
 
 _held, _left = [], range(0)
 

@@ -68,7 +68,8 @@ import WebFormats
     }
 
     @Test func `a job can tell errors from something that expires soon`() throws {
-        let port = try FreePort.first(of: 2)
+        let ports = try HeldPorts(2)
+        let port = ports.first
         let demo = try RunningTenant(
             ["--port", String(port)], command: "demo", shell: "COMPANION_DEMO_CLIENT_SECRET=of-the-demo exec \"$@\"")
         _ = try demo.printed(until: "http://localhost:\(port)")

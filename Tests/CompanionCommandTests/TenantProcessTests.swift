@@ -196,7 +196,8 @@ import WebFormats
     }
 
     @Test func `the demo over https is a companion and a tenant that trust each other`() throws {
-        let port = try FreePort.first(of: 3)
+        let ports = try HeldPorts(3)
+        let port = ports.first
         let demo = try RunningTenant(
             ["--https", "--port", "\(port)", "--native", "com.contoso.tasks"], command: "demo")
         let text = try demo.printed(until: "Nothing leaves")

@@ -4,9 +4,10 @@ import Testing
 
 /// Servers whose standard error is a pipe that nobody reads, as with a stuck log driver.
 @Suite(.timeLimit(.minutes(5))) struct UnreadLogTests {
-    private let port: Int
+    private let ports: HeldPorts
+    private var port: Int { ports.first }
 
-    init() throws { port = try FreePort.first(of: 2) }
+    init() throws { ports = try HeldPorts(2) }
 
     /// A demo with a line for each request, of which nobody has read any.
     private func unread() throws -> RunningTenant {

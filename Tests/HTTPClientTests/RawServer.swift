@@ -57,13 +57,6 @@ final class RawServer: Sendable {
     }
 }
 
-/// A port of 127.0.0.1 that nothing listens on.
-func unusedPort() throws -> Int {
-    let (descriptor, port) = try listen(backlog: 1)
-    _ = close(descriptor)
-    return port
-}
-
 /// A port of 127.0.0.1 that refuses connections: nobody else can get it while this exists.
 final class RefusingPort {
     let number: Int

@@ -90,12 +90,14 @@ final class OpenSSLServer {
 /// nginx with HTTP/2, answering with the protocol, the connection's number, and `r` where it has resumed a TLS session.
 final class NginxServer {
     let port: Int
+    private let ports: HeldPorts
     let certificate: TestCertificate
     private let process: Process
 
     init() async throws {
         certificate = try await TestCertificate(subjectAlternativeName: "DNS:localhost", isExpired: false)
-        port = try unusedPort()
+        ports = try HeldPorts()
+        port = ports.first
         let folder = certificate.folder.path
         try """
         daemon off;

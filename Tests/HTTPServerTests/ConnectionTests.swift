@@ -312,8 +312,8 @@ import Testing
     }
 
     @Test func `a port in use is refused, and a stopped server's port is free`() async throws {
-        // Outside the kernel's own range, from which any connection may take it as soon as nobody listens.
-        try await withServer(configure: { $0.port = 20_000 + Int(getpid()) % 10_000 }) { port, server in
+        let ports = try HeldPorts()
+        try await withServer(configure: { $0.port = ports.first }) { port, server in
             await #expect(
                 throws: ServerError.cannotListen(
                     address: "127.0.0.1:\(port)",
@@ -324,6 +324,29 @@ import Testing
             await server.stop(grace: .zero)
             try await withServer(configure: { $0.port = port }) { again, _ in #expect(again == port) }
         }
+    }
+
+    @Test func `a held port refuses connections and is nobody else's, until a server listens there`() async throws {
+        let ports = try HeldPorts()
+        func isFree() -> Bool {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(ports.first).bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            return withUnsafeBytes(of: &address) { raw in
+                raw.withMemoryRebound(to: sockaddr.self) { bind(descriptor, $0.baseAddress, socklen_t(raw.count)) == 0 }
+            }
+        }
+        #expect(throws: (any Error).self) { _ = try RawClient(port: ports.first) }
+        #expect(!isFree())
+        try await withServer(workers: 2, configure: { $0.port = ports.first }) { port, server in
+            _ = try RawClient(port: port)
+            await server.stop(grace: .zero)
+        }
+        #expect(throws: (any Error).self) { _ = try RawClient(port: ports.first) }
+        #expect(!isFree())
     }
 
     @Test(arguments: [

@@ -34,9 +34,11 @@ final class LossyWay: Sendable {
 
     init(to target: Int) throws {
         self.target = target
-        port = try ChildProcess.freePort()
-        listener = Self.withAddress(port) { Foundation.bind($0, $1, $2) }
-        guard listener >= 0, Foundation.listen(listener, 64) == 0 else { throw UnexpectedOutcome(name: "no listener") }
+        listener = Self.withAddress(0) { Foundation.bind($0, $1, $2) }
+        guard listener >= 0, Foundation.listen(listener, 64) == 0, let port = Self.port(of: listener) else {
+            throw UnexpectedOutcome(name: "no listener")
+        }
+        self.port = port
         Thread.detachNewThread { [self] in accept() }
     }
 
@@ -140,6 +142,15 @@ final class LossyWay: Sendable {
             guard isLast else { return }
             for socket in [near, far] { Foundation.close(socket) }
         }
+    }
+
+    private static func port(of socket: Int32) -> Int? {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
+        }
+        return status == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
     }
 
     /// A socket for which `body` has returned 0; negative where it has not.

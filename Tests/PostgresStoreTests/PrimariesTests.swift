@@ -1,5 +1,6 @@
 import Foundation
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -48,7 +49,8 @@ struct PrimariesTests {
         let role = try server.makeRole()
         try BlockingConnection(server.settings(user: "postgres"))
             .query("ALTER ROLE \(role) SET default_transaction_read_only = on")
-        let closed = try ChildProcess.freePort()
+        let ports = try HeldPorts()
+        let closed = ports.first
         let found = try #require(Primaries(settings(role, [server.port, closed])))
         #expect(found.writable == [])
         #expect(found.unknown == ["127.0.0.1:\(closed)"])

@@ -1,6 +1,7 @@
 import Foundation
 package import PostgresStore
 import SessionStore
+import TestSupport
 
 /// Debian's PgBouncer in front of the tests' PostgreSQL, in transaction mode: each transaction may use a different
 /// connection, on which prepared statements are missing. It is started at its first use, and ends with the process.
@@ -11,12 +12,14 @@ package final class PgBouncer: Sendable {
 
     private let folder: String
     private let port: Int
+    private let ports: HeldPorts
     private let process: ChildProcess
 
     private init(before server: Result<PostgresServer, any Error>) throws {
         let server = try server.get()
         folder = try ChildProcess.temporaryFolder("pgbouncer")
-        port = try ChildProcess.freePort()
+        ports = try HeldPorts()
+        port = ports.first
         let users = (1...5000).map { "\"test\($0)\" \"\"" }.joined(separator: "\n")
         try users.write(toFile: folder + "/users", atomically: false, encoding: .utf8)
         try """

@@ -26,6 +26,7 @@ package final class PostgresServer: Sendable {
     package let folder: String
     /// The TCP port on which it listens with TLS, beside its Unix socket.
     package let port: Int
+    private let ports: HeldPorts
     private let nextNumber = Mutex(0)
     /// The process whose end stops the server, however this process ends.
     private let process: ChildProcess
@@ -33,7 +34,8 @@ package final class PostgresServer: Sendable {
     private init() throws {
         guard let programs = Self.programs else { throw UnexpectedOutcome(name: "PostgreSQL is not installed") }
         folder = try ChildProcess.temporaryFolder("postgres")
-        port = try ChildProcess.freePort()
+        ports = try HeldPorts()
+        port = ports.first
         process = try ChildProcess(
             """
             set -e
@@ -160,22 +162,5 @@ package final class ChildProcess: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         if getuid() == 0, let nobody = getpwnam("nobody")?.pointee { chown(folder, nobody.pw_uid, nobody.pw_gid) }
         return folder
-    }
-
-    /// Returns a TCP port that is not in use now.
-    package static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 ? getsockname(descriptor, address, &size) : -1
-            }
-        }
-        guard status == 0 else { throw UnexpectedOutcome(name: "no free port") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }

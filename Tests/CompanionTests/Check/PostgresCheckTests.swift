@@ -60,7 +60,8 @@ struct PostgresCheckTests {
 
     @Test func `a host that cannot say whether it takes writes is reported as unknown`() throws {
         let server = try PostgresServer.shared.get()
-        let (role, closed) = (try server.makeRole(), try ChildProcess.freePort())
+        let (role, ports) = (try server.makeRole(), try HeldPorts())
+        let closed = ports.first
         func primaries(_ hosts: String) throws -> CheckFinding? {
             findings(try PostgresSettings("postgresql://\(role)@\(hosts)/postgres?sslmode=disable"))[
                 "database_primaries"]

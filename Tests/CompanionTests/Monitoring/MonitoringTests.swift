@@ -82,7 +82,8 @@ import Testing
     }
 
     @Test func `metrics with a listener of their own are served there alone`() async throws {
-        let port = try FreePort.first(of: 2)
+        let ports = try HeldPorts()
+        let port = ports.first
         try await Site.run(configured: { $0.metricsListener = ListenAddress(host: "127.0.0.1", port: port) }) { site in
             let visitor = Visitor(site)
             #expect(try await visitor.get("/metrics").status == 404)

@@ -38,7 +38,8 @@ import Testing
     @Test func `a person signs in by https, and a redirect leads there from plain http`() async throws {
         try await withFolder { folder in
             let certificate = try OwnCertificate(in: folder)
-            let redirectPort = try FreePort.first(of: 2)
+            let ports = try HeldPorts()
+            let redirectPort = ports.first
             try await Site.run(
                 registered: { client in
                     client.webRedirectURIs = client.webRedirectURIs.map { $0.replacing("http://", with: "https://") }

@@ -37,7 +37,8 @@ import Testing
         defer { TemporaryFolder.remove(folder) }
         let workers = try WorkerGroup(count: 1)
         let client = HTTPClient(workers: workers)
-        let port = try FreePort.first(of: 2)
+        let ports = try HeldPorts(2)
+        let port = ports.first
         let origin = "http://localhost:\(port)"
         let acknowledged = Acknowledged()
 

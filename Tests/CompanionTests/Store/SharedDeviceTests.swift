@@ -38,7 +38,8 @@ import Testing
             }
             await #expect(throws: ServerError.self) { try await start(configuration) }
             #expect(try await sessions() == 1)
-            configuration.port = try FreePort.first(of: 2)
+            let ports = try HeldPorts()
+            configuration.port = ports.first
             try await start(configuration)
             #expect(try await sessions() == 0)
         }

@@ -21,6 +21,7 @@ import TestSupport
 final class Site: Sendable {
     private let scratch: ScratchFolder
     let folder: URL
+    private let ports: HeldPorts
     let port: Int
     let tenantPort: Int
     let clock: TestClock
@@ -101,7 +102,8 @@ final class Site: Sendable {
         if let earlier { clock.advance(earlier.madeAt.timeIntervalSinceNow) }
         workers = try WorkerGroup(count: 2)
         client = HTTPClient(workers: workers)
-        let port = try FreePort.first(of: 2)
+        ports = try HeldPorts()
+        let port = ports.first
         self.port = port
         let logger = log.logger
         let secret = "the-client-secret-of-the-test"
@@ -198,7 +200,8 @@ final class Site: Sendable {
     /// - Parameter test: gets where it is.
     func beside(_ test: (String) async throws -> Void) async throws {
         var configuration = configuration
-        configuration.port = try FreePort.first(of: 2)
+        let ports = try HeldPorts()
+        configuration.port = ports.first
         let server = try Self.server(configuration, workers, log.logger, clock, contents, isCompressed)
         let port = try await server.start()
         second.withLock { $0 = server }
