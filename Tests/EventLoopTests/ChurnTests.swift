@@ -150,6 +150,9 @@ private func runClient(address: UInt32, port: UInt16, _ rounds: Int) -> Int {
         let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard fd >= 0 else { continue }
         defer { close(fd) }
+        // An answer that does not come is missing in the count.
+        var longest = timeval(tv_sec: Int(patience), tv_usec: 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &longest, socklen_t(MemoryLayout<timeval>.size))
         var there = internetAddress(address, port)
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
         guard withSocketAddress(&there, { connect(fd, $0, size) }) == 0 else { continue }
