@@ -1,7 +1,7 @@
 // The page that scripts find where there is none: its texts are those of English, all of them, and it has no elements.
 
-const texts = Deno.readTextFileSync(new URL("../../Public/languages/en.json", import.meta.url));
-const elements = { strings: { textContent: texts } };
+const { page: texts } = JSON.parse(Deno.readTextFileSync(new URL("../../Public/languages/en.json", import.meta.url)));
+const elements = { strings: { textContent: JSON.stringify(texts) } };
 
 globalThis.document = {
   documentElement: { dataset: { base: "" }, lang: "en" },

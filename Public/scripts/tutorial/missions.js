@@ -27,7 +27,7 @@ const fileKey = "mission:keychain";
  * A mission says what the demo is to fail with (`failure`), what to sign in with (`signIn`), or what else to `begin` with, of which the result is kept
  * while the mission is under way; and how the session's steps since then, or what else there is to `see`, show that it has happened.
  */
-const missions = [
+export const missions = [
   { id: "token_ends", failure: "token_ends", isDone: ({ events }) => happened(events, "token refreshed", "api ok") },
   { id: "second_factor", failure: "second_factor", isDone: ({ events }) => happened(events, "api claims_challenge", "callback ok") },
   { id: "consent", signIn: { prompt: "consent" }, isDone: ({ events }) => happened(events, "callback ok") },

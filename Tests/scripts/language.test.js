@@ -1,0 +1,46 @@
+// The choice of a language at a kiosk: a button for each.
+
+import assert from "node:assert/strict";
+import "./page.js";
+
+const made = () => ({
+  children: [],
+  dataset: { as: "buttons" },
+  listeners: {},
+  attributes: {},
+  setAttribute(name, value) {
+    this.attributes[name] = value;
+  },
+  append(...children) {
+    this.children.push(...children);
+  },
+  addEventListener(name, listener) {
+    this.listeners[name] = listener;
+  },
+});
+const place = made();
+const { getElementById } = document;
+Object.assign(document, { createElement: made, getElementById: (id) => id === "language" ? place : getElementById(id) });
+let reloads = 0;
+globalThis.location = { pathname: "/kiosk", reload: () => reloads++ };
+const sent = [];
+globalThis.fetch = async (path, { method, body }) => {
+  sent.push([method, path, JSON.parse(body)]);
+  return new Response(null, { status: 204 });
+};
+
+await import("../../Public/scripts/base/common.js");
+
+const tags = [...Deno.readDirSync(new URL("../../Public/languages/", import.meta.url))]
+  .filter(({ isFile }) => isFile).map(({ name }) => name.replace(".json", "")).sort();
+
+Deno.test("each language is a button, which chooses it and shows the page in it", async () => {
+  const buttons = place.children.filter(({ lang }) => lang);
+  assert.deepEqual(buttons.map(({ lang }) => lang).sort(), tags);
+  for (const button of buttons) {
+    assert.equal(button.attributes["aria-pressed"], String(button.lang === "en"));
+    await button.listeners.click();
+    assert.deepEqual(sent.at(-1), ["POST", "/api/language", { language: button.lang }]);
+  }
+  assert.equal(reloads, buttons.length);
+});

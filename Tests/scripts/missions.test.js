@@ -1,0 +1,71 @@
+// A mission is done when all of it has happened, in its order, and not before.
+
+import assert from "node:assert/strict";
+import "./page.js";
+
+// The page around it: whatever is asked of an element is another one.
+const anything = new Proxy(function () {}, {
+  get: (_, name) => (name === Symbol.toPrimitive ? () => "" : name === "then" ? undefined : anything),
+  set: () => true,
+  apply: () => anything,
+  construct: () => anything,
+});
+const own = { ...document, body: { dataset: { page: "ios" } }, querySelectorAll: () => [] };
+const { fetch, document: page } = globalThis;
+own.getElementById = (id) => page.getElementById(id) ?? anything;
+own.querySelector = (selector) => page.querySelector(selector) ?? anything;
+globalThis.document = new Proxy(own, { get: (_, name) => own[name] ?? anything });
+Object.assign(globalThis, {
+  addEventListener() {},
+  matchMedia: () => ({ matches: false, addEventListener() {} }),
+  MutationObserver: anything,
+  // Files are there, and no server.
+  fetch: (address) => address instanceof URL ? fetch(address) : new Promise(() => {}),
+});
+Object.defineProperty(globalThis, "location", { value: new URL("http://localhost/ios"), configurable: true });
+
+const { missions } = await import("../../Public/scripts/tutorial/missions.js");
+
+const steps = (text) =>
+  text.split(", ").filter(Boolean).map((each) => {
+    const [step, outcome] = each.split(" ");
+    return { step, outcome };
+  });
+
+/** A mission, the steps since it began, and whether that is all of it. */
+const ROWS = [
+  ["token_ends", "", false],
+  ["token_ends", "token refreshed", false],
+  ["token_ends", "token refreshed, api ok", true],
+  ["second_factor", "api claims_challenge", false],
+  ["second_factor", "api claims_challenge, callback cancelled", false],
+  ["second_factor", "api claims_challenge, callback ok", true],
+  ["consent", "callback cancelled", false],
+  ["consent", "callback ok", true],
+  ["cancel", "callback ok", false],
+  ["cancel", "callback cancelled", true],
+  ["administrator", "callback cancelled", false],
+  ["administrator", "callback admin_consent_required", true],
+  ["provider_down", "token cache", false],
+  ["provider_down", "token provider_unavailable", true],
+  ["graph_throttles", "api http_429", false],
+  ["graph_throttles", "api http_429, api throttled", false],
+  ["graph_throttles", "api ok, api http_429", false],
+  ["graph_throttles", "api http_429, api throttled, api ok", true],
+  ["revoked", "token interaction_required", false],
+  ["revoked", "token interaction_required, callback cancelled", false],
+  ["revoked", "token interaction_required, callback ok", true],
+];
+
+for (const [id, text, isDone] of ROWS) {
+  Deno.test(`${id}: ${text || "nothing"} is ${isDone ? "the end" : "not the end"}`, () => {
+    const mission = missions.find((each) => each.id === id);
+    assert.equal(mission.isDone({ events: steps(text), accounts: 1 }), isDone);
+  });
+}
+
+Deno.test("another account: who signs in as the same person again has not done it", () => {
+  const { isDone } = missions.find(({ id }) => id === "other_account");
+  assert.equal(isDone({ events: steps("callback ok"), accounts: 1 }), false);
+  assert.equal(isDone({ events: steps("callback ok"), accounts: 2 }), true);
+});
