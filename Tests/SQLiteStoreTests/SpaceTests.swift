@@ -64,6 +64,27 @@ import Testing
         #expect(found == [])
     }
 
+    @Test func `free pages go back to the disk in small steps, and a megabyte stays for what comes next`() async throws
+    {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let outsider = try fixture.outsider()
+        try await outsider.write { db in
+            try db.execute(sql: "CREATE TABLE filler AS SELECT zeroblob(4194304) AS bytes")
+        }
+        try await outsider.write { db in try db.execute(sql: "DROP TABLE filler") }
+        let before = try #require(try await pragma(fixture, "freelist_count"))
+        #expect(try await store.backend.tidyUp())
+        let after = try #require(try await pragma(fixture, "freelist_count"))
+        #expect((256...257).contains(before - after), "one step for each round")
+        var rounds = 1
+        while rounds < 20, try await store.backend.tidyUp() { rounds += 1 }
+        let free = try #require(try await pragma(fixture, "freelist_count"))
+        #expect((250...256).contains(free))
+        try outsider.close()
+        await store.close()
+    }
+
     @Test func `an older file is rewritten once, keeps its sessions, and gives space back from then on`() async throws {
         let fixture = try StoreFixture()
         let outsider = try fixture.outsider()

@@ -26,6 +26,16 @@ import Testing
         }
     }
 
+    @Test func `a server's own steady clock goes on, as fast as the machine's`() {
+        let before = Date()
+        let start = Clocks().steady()
+        let end = Date().addingTimeInterval(0.05)
+        while Date() < end {}
+        let passed = Clocks().steady().timeIntervalSince(start)
+        #expect(passed > 0.02)
+        #expect(passed < Date().timeIntervalSince(before) + 0.02)
+    }
+
     @Test func `a jump ahead counts at once, and deletes only when it has lasted for the idle time`() {
         let time = time()
         clock.setWrong(by: .seconds(7200))

@@ -102,6 +102,28 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
+    func `who waits for a turn goes on when its time is over, although its server never says so`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let (first, second) = (try fixture.open(), try fixture.open())
+        let id = try await first.signIn("adele", at: fixture.clock)
+        let session = try #require(try await second.session(id))
+        let account = session.key(of: session.accounts[0])
+        guard case .mine = try await first.takeRefreshTurn(of: account),
+            case .others(let theirs) = try await second.takeRefreshTurn(of: account)
+        else {
+            Issue.record("a turn is one server's")
+            return
+        }
+        // As after the death of the first one, twenty seconds later.
+        let left = OthersTurn(session: theirs.session, version: theirs.version, end: .now)
+        #expect(try await second.wait(for: left, until: .now + .seconds(60)))
+        await first.close()
+        await second.close()
+    }
+
+    @Test(arguments: TestedBackend.clustered)
     func `a new key seals when the other server has it, and what it sealed before stays readable`(
         _ backend: TestedBackend
     ) async throws {

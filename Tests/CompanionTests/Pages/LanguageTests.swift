@@ -97,6 +97,21 @@ import Testing
         }
     }
 
+    @Test func `the provider is asked for its pages in the language that the person has chosen`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            func asked() async throws -> String? {
+                let location = try #require(try await visitor.get("/auth/ios/sign-in").location)
+                return URLComponents(string: location)?.queryItems?.first { $0.name == "ui_locales" }?.value
+            }
+            #expect(try await asked() == nil, "the browser itself says which it prefers")
+            _ = try await visitor.api(.post, "/api/language", body: #"{"language": "sv"}"#)
+            #expect(try await asked() == "sv")
+            _ = try await visitor.api(.post, "/api/language", body: #"{"language": null}"#)
+            #expect(try await asked() == nil)
+        }
+    }
+
     @Test func `an error is reported in the person's language, as JSON and as a page`() async throws {
         try await Site.run { site in
             let language = try #require(try languages()["sv"])
