@@ -249,7 +249,7 @@ let package = Package(
             name: "Costs",
             dependencies: [
                 "Companion", "CompanionCore", "CompanionPages", "CompanionSignIn", "HTTPServer", "HTTPWire",
-                "Languages", "OpenIDConnect", "SessionStore", "WebFormats", httpTypes,
+                "Languages", "OpenIDConnect", "SessionStore", "WebFormats", httpTypes, logging,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
         // Tests/Benchmarks/run measures the store with these.

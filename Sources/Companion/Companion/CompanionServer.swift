@@ -117,7 +117,7 @@ package final class CompanionServer: Sendable {
 
         let pipeline = Pipeline(
             configuration: configuration, pages: pages, endpoints: Endpoints(parts), sessions: parts.sessions,
-            cookie: parts.cookie, limits: parts.limits, now: parts.clocks.wall)
+            cookie: parts.cookie, limits: parts.limits, logger: logger, now: parts.clocks.wall)
         let (metrics, log) = (
             parts.metrics, RequestLog(logger, isWanted: configuration.logRequests, english: languages.source)
         )

@@ -1,7 +1,9 @@
 import EventLoop
 import Foundation
 import HTTPClient
+import HTTPServer
 import HTTPTypes
+import HTTPWire
 import Testing
 import WebFormats
 
@@ -146,27 +148,153 @@ import WebFormats
         }
     }
 
+    /// The lines of `X-Forwarded-Proto` and `X-Forwarded-For`, by which address they came, and whether the browser is sent to
+    /// https, with the number of lines of the log.
     @Test(
         arguments: [
-            ("a front says so", ["127.0.0.0/8"], "http", true),
-            ("the last of two fronts says so", ["127.0.0.0/8"], "https, http", true),
-            ("in capitals", ["127.0.0.1"], "HTTP", true),
-            ("the last of two fronts says otherwise", ["127.0.0.0/8"], "http, https", false),
-            ("a front says https", ["127.0.0.0/8"], "https", false),
-            ("nobody is trusted", [], "http", false),
-            ("another network is trusted", ["10.0.0.0/8"], "http", false),
-            ("the front says nothing", ["127.0.0.0/8"], "", false),
-        ] as [(String, [String], String, Bool)])
-    func `a request that a trusted front received by plain http is redirected to https`(
-        row: String, trusted: [String], scheme: String, isSent: Bool
+            ("a front says so", ["http"], [], "10.0.0.1", true, 0),
+            ("in capitals", ["HTTP"], [], "10.0.0.1", true, 0),
+            ("a front says https", ["https"], [], "10.0.0.1", false, 0),
+            ("the front says nothing", [], ["203.0.113.5"], "10.0.0.1", false, 0),
+            ("the front says something else", [""], ["203.0.113.5"], "10.0.0.1", false, 0),
+            ("nobody who is trusted says so", ["http"], ["203.0.113.5"], "192.0.2.9", false, 0),
+            ("nobody who is trusted mixes values", ["https,http"], [], "192.0.2.9", false, 0),
+            ("one value of a chain", ["http"], ["203.0.113.5, 10.0.0.2"], "10.0.0.1", true, 0),
+            ("the same value twice without addresses", ["http, http"], [], "10.0.0.1", true, 0),
+            ("https up to the first of two", ["https,http"], ["203.0.113.5, 10.0.0.2"], "10.0.0.1", false, 0),
+            ("http up to the first of two", ["http, https"], ["203.0.113.5, 10.0.0.2"], "10.0.0.1", true, 0),
+            (
+                "https up to the first of three", ["https, http, http"], ["203.0.113.5, 10.0.0.3, 10.0.0.2"],
+                "10.0.0.1", false, 0
+            ),
+            ("on lines of their own", ["https", "http"], ["203.0.113.5", "10.0.0.2"], "10.0.0.1", false, 0),
+            ("the first of two is not trusted", ["https,http"], ["203.0.113.5, 192.0.2.9"], "10.0.0.1", true, 0),
+            ("https is the client's own word", ["https,http"], ["6.6.6.6, 203.0.113.5"], "10.0.0.1", true, 0),
+            ("http is the client's own word", ["http,https"], ["6.6.6.6, 203.0.113.5"], "10.0.0.1", false, 0),
+            (
+                "the client's own word before two fronts", ["http,https,http"], ["6.6.6.6, 203.0.113.5, 10.0.0.2"],
+                "10.0.0.1", false, 0
+            ),
+            ("an address that cannot be read", ["https,http"], ["unknown, 10.0.0.2"], "10.0.0.1", false, 0),
+            ("trusted addresses alone", ["http,https"], ["10.0.0.3, 10.0.0.2"], "10.0.0.1", true, 0),
+            ("two values without addresses", ["https,http"], [], "10.0.0.1", false, 1),
+            ("two values and one address", ["https,http"], ["203.0.113.5"], "10.0.0.1", false, 1),
+            (
+                "two values and three addresses", ["https,http"], ["203.0.113.5, 10.0.0.3, 10.0.0.2"], "10.0.0.1",
+                false, 1
+            ),
+            ("two values and one address, http before https", ["http,https"], ["203.0.113.5"], "10.0.0.1", false, 1),
+            ("an empty value more", [",http"], ["203.0.113.5"], "10.0.0.1", false, 1),
+        ] as [(String, [String], [String], String, Bool, Int)])
+    func `a browser is sent to https when it came to the first trusted proxy by http`(
+        row: String, schemes: [String], addresses: [String], peer: String, isSent: Bool, lines: Int
+    ) throws {
+        let log = LogLines()
+        let scheme = ForwardedScheme(configuration: try Self.behindFronts(), logger: log.logger, now: { Date() })
+        let found = scheme.isPlain(
+            try Self.head(schemes, addresses), from: try #require(PeerAddress(forwarded: peer[...])))
+        #expect(found == isSent, "\(row)")
+        #expect(log.all.count == lines, "\(row): \(log.all)")
+    }
+
+    private static func behindFronts() throws -> CompanionConfiguration {
+        var configuration = CompanionConfiguration(port: 0)
+        configuration.publicURL = try PublicURL("https://companion.example")
+        configuration.trustedProxies = ["10.0.0.0/8"].compactMap(AddressRange.init)
+        return configuration
+    }
+
+    private static func head(_ schemes: [String], _ addresses: [String]) throws -> RequestHead {
+        var fields = HTTPFields()
+        for scheme in schemes { fields.append(HTTPField(name: .xForwardedProto, value: scheme)) }
+        for address in addresses { fields.append(HTTPField(name: .xForwardedFor, value: address)) }
+        return try RequestHead(target: "/ios", headerFields: fields)
+    }
+
+    @Test func `fields that do not line up are logged once an hour`() throws {
+        let (log, clock) = (LogLines(), TestClock())
+        let scheme = ForwardedScheme(configuration: try Self.behindFronts(), logger: log.logger, now: clock.now)
+        let peer = PeerAddress(ipv4: (10, 0, 0, 1), port: 1)
+        func lines() throws -> Int {
+            for _ in 0..<3 { _ = scheme.isPlain(try Self.head(["https,http"], []), from: peer) }
+            return log.all.count
+        }
+        #expect(try lines() == 1)
+        clock.advance(3599)
+        #expect(try lines() == 1)
+        clock.advance(1)
+        #expect(try lines() == 2)
+        clock.advance(-1)
+        #expect(try lines() == 3, "the clock was set back")
+    }
+
+    @Test func `without trusted proxies, and with a plain public URL, nobody is sent to https`() throws {
+        for isSecure in [false, true] {
+            var configuration = try Self.behindFronts()
+            if isSecure { configuration.trustedProxies = [] } else { configuration.publicURL = .localhost(port: 1) }
+            let scheme = ForwardedScheme(configuration: configuration, logger: LogLines().logger, now: { Date() })
+            let peer = PeerAddress(ipv4: (10, 0, 0, 1), port: 1)
+            let head = try Self.head(["http"], [])
+            #expect(!scheme.isPlain(head, from: peer))
+        }
+    }
+
+    /// The lines of the fields, as a proxy writes them, and whether the browser is sent to https.
+    @Test(
+        arguments: [
+            ("X-Forwarded-Proto: http\r\n", true),
+            ("X-Forwarded-Proto: http\r\nX-Forwarded-For: 203.0.113.5, 127.0.0.2\r\n", true),
+            ("X-Forwarded-Proto: https,http\r\nX-Forwarded-For: 203.0.113.5, 127.0.0.2\r\n", false),
+            ("X-Forwarded-Proto: http,https\r\nX-Forwarded-For: 203.0.113.5, 127.0.0.2\r\n", true),
+            ("X-Forwarded-Proto: https,http\r\n", false),
+            ("X-Forwarded-Proto: https\r\nX-Forwarded-Proto: http\r\n", false),
+            ("Forwarded: for=203.0.113.5;proto=https\r\n", false),
+            ("Forwarded: for=203.0.113.5;proto=http\r\n", false),
+        ])
+    func `a server behind a chain of proxies serves the page, or sends the browser to https`(
+        fields: String, isSent: Bool
     ) async throws {
         try await Site.run(configured: {
-            $0.publicURL = (try? PublicURL("https://localhost:8443/companion")) ?? $0.publicURL
-            $0.trustedProxies = trusted.compactMap(AddressRange.init)
+            $0.publicURL = try PublicURL("https://localhost:8443/companion")
+            $0.trustedProxies = ["127.0.0.0/8"].compactMap(AddressRange.init)
         }) { site in
-            let answer = try await Visitor(site).send(.get, "/ios?tab=1", headers: [.xForwardedProto: scheme])
-            #expect(answer.status == (isSent ? 308 : 200), "\(row)")
-            #expect(answer.location == (isSent ? "https://localhost:8443/companion/ios?tab=1" : nil), "\(row)")
+            let answer = try await rawAnswer(
+                port: site.port,
+                to: "GET /ios?tab=1 HTTP/1.1\r\nHost: internal:8080\r\nConnection: close\r\n" + fields + "\r\n")
+            let location = answer.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("location: ") }
+            #expect(answer.hasPrefix(isSent ? "HTTP/1.1 308 " : "HTTP/1.1 200 "), "\(answer.prefix(300))")
+            let address = location.map { String($0.dropFirst("location: ".count)) }
+            #expect(address == (isSent ? "https://localhost:8443/companion/ios?tab=1" : nil))
+        }
+    }
+
+    /// What a chain of proxies says to the companion, which speaks plain http with the last of them.
+    @Test(
+        arguments: [
+            [.xForwardedProto: "https", .xForwardedFor: "203.0.113.5"],
+            [.xForwardedProto: "https,http", .xForwardedFor: "203.0.113.5, 127.0.0.2"],
+            [.xForwardedProto: "https,http"],
+            [.literal("forwarded"): "for=203.0.113.5;proto=https"],
+        ] as [HTTPFields])
+    func `behind a chain of proxies, a sign-in has one redirect URI, and cookies are secure`(fields: HTTPFields)
+        async throws
+    {
+        try await StandInFront.run(saying: fields) { site, origin, client in
+            let visitor = Visitor(origin: origin, client: client)
+            #expect(try await visitor.signIn().location == "/ios")
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+            let addresses = site.traffic.all.compactMap { exchange -> String? in
+                let (head, body) = (exchange.request.head, exchange.request.body)
+                if head.path.hasSuffix("/authorize") {
+                    return (try? FormFields(query: head.query ?? ""))?["redirect_uri"]
+                }
+                return head.path.hasSuffix("/token") ? (try? FormFields(body: body))?["redirect_uri"] : nil
+            }
+            #expect(addresses.count > 1 && Set(addresses) == [origin + "/auth/callback"], "\(addresses)")
+            let ours = visitor.everything.filter { $0.url.hasPrefix(origin + "/") }
+            let cookies = ours.flatMap { $0.fields[values: .setCookie] }
+            #expect(cookies.count > 1)
+            #expect(cookies.filter { !$0.contains("; Secure") }.isEmpty)
         }
     }
 

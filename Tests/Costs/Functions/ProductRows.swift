@@ -3,6 +3,7 @@
     import HTTPServer
     import HTTPWire
     import Languages
+    import Logging
     import OpenIDConnect
     import WebFormats
     @testable import Companion
@@ -48,6 +49,10 @@
         var configuration = CompanionConfiguration(port: 8080, applications: [own])
         configuration.publicURL = publicURL
         let cookie = SessionCookie(configuration: configuration)
+        configuration.trustedProxies = ["10.0.0.0/8"].compactMap(AddressRange.init)
+        let scheme = ForwardedScheme(
+            configuration: configuration, logger: Logger(label: "costs", factory: { _ in SwiftLogNoOpLogHandler() }),
+            now: { Date() })
         return [
             Row(name: "Accept-Language", frames: [("", ""), ("sv", ""), ("sv;q=", ""), ("sv-", ",en"), ("sv;", "")]) {
                 _ = languages.lookup($0)
@@ -76,6 +81,10 @@
                 guard let front = AddressRange("10.0.0.0/8") else { return }
                 let peer = PeerAddress(ipv4: (10, 0, 0, 1), port: 1)
                 _ = ClientAddress.of(try head(["X-Forwarded-For"], text), from: peer, trusting: [front])
+            },
+            Row(name: "forwarded schemes", made: [("schemes", { repeated("https, http,", $0) })]) { text in
+                let peer = PeerAddress(ipv4: (10, 0, 0, 1), port: 1)
+                _ = scheme.isPlain(try head(["X-Forwarded-Proto", "X-Forwarded-For"], text), from: peer)
             },
             Row(name: "routes", frames: [("", ""), ("/", ""), ("/api/", "/account"), ("/api/ios/accounts/", "")]) {
                 _ = try router.match(head([], "", target: $0).path)

@@ -5,6 +5,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Logging
 import SessionStore
 import WebFormats
 
@@ -14,8 +15,7 @@ final class Pipeline: Responder {
     private static let maxBodyBytes = 16 * 1024
 
     private let publicURL: PublicURL
-    /// Proxies whose `X-Forwarded-Proto` is trusted; empty if the public URL is plain http.
-    private let fronts: [AddressRange]
+    private let scheme: ForwardedScheme
     private let router: Router
     private let pages: Pages
     private let endpoints: Endpoints
@@ -32,10 +32,10 @@ final class Pipeline: Responder {
 
     init(
         configuration: CompanionConfiguration, pages: Pages, endpoints: Endpoints, sessions: SessionLookup,
-        cookie: SessionCookie, limits: RequestLimits, now: @escaping @Sendable () -> Date
+        cookie: SessionCookie, limits: RequestLimits, logger: Logger, now: @escaping @Sendable () -> Date
     ) {
         publicURL = configuration.publicURL
-        fronts = configuration.publicURL.isSecure ? configuration.trustedProxies : []
+        scheme = ForwardedScheme(configuration: configuration, logger: logger, now: now)
         router = Router(applications: configuration.applications)
         self.pages = pages
         self.endpoints = endpoints
@@ -59,7 +59,7 @@ final class Pipeline: Responder {
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         let path = publicURL.ownPath(head.path)
-        if !fronts.isEmpty, cameByPlainHTTP(head, from: peer) {
+        if scheme.isPlain(head, from: peer), head.path.hasPrefix("/") {
             return .response(canonical(head, status: .permanentRedirect))
         }
         if let asset = pages.asset(path) {
@@ -265,17 +265,6 @@ final class Pipeline: Responder {
         }
     }
 
-    /// Whether a trusted proxy reports that the browser came to it without TLS. A proxy appends its own entry last,
-    /// so earlier entries, which anyone may have written, are ignored. Without configured proxies the field is never
-    /// trusted.
-    private func cameByPlainHTTP(_ head: RequestHead, from peer: PeerAddress) -> Bool {
-        guard let last = head[.xForwardedProto]?.split(separator: ",").last,
-            last.trimmingCharacters(in: .whitespaces).lowercased() == "http", head.path.hasPrefix("/")
-        else { return false }
-        let address = peer.ip
-        return fronts.contains { $0.contains(address) }
-    }
-
     /// Whether a browser on this machine uses another of its names, under which cookies do not work.
     private func isOtherName(_ head: RequestHead, from peer: PeerAddress) -> Bool {
         // A request that names the address that it comes from is this machine's, too.
@@ -308,8 +297,6 @@ final class Pipeline: Responder {
 extension HTTPField.Name {
     /// The header field that our own pages send with every change.
     static let xCompanion = literal("x-companion")
-    /// The scheme with which the browser reached the proxy: `http` or `https`.
-    static let xForwardedProto = literal("x-forwarded-proto")
     /// Fetch metadata (W3C): the site that the request came from.
     static let secFetchSite = literal("sec-fetch-site")
     /// Fetch metadata (W3C): the destination of the response, `document` for a window.
