@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import OpenIDConnect
 import TestSupport
 import Testing
@@ -101,6 +102,32 @@ import Testing
             #expect(await severities() == [.advice])
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             #expect(await severities() == [.good])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("https,http", "203.0.113.5, 127.0.0.2", .good), ("https,http", "203.0.113.5", .good),
+            ("https,http", "203.0.113.5, 192.0.2.9", .mistake), ("http", "203.0.113.5", .mistake),
+        ] as [(String, String, CheckFinding.Severity)])
+    func `a public URL that redirects to itself behind its proxies is a mistake`(
+        scheme: String, addresses: String, severity: CheckFinding.Severity
+    ) async throws {
+        let fields: HTTPFields = [.xForwardedProto: scheme, .xForwardedFor: addresses]
+        try await StandInFront.run(saying: fields) { site, _, client in
+            let check = InstallationCheck(client: client, now: site.clock.now)
+            let found = findings(await check.run(site.configuration), "public_url")
+            #expect(found.map(\.severity) == [severity], "\(found)")
+            #expect(found.first?.what.english.contains("redirects to itself") == (severity == .mistake))
+        }
+    }
+
+    @Test func `a public URL that nobody serves is not known to be right`() async throws {
+        try await Site.run { site in
+            #expect(findings(await run(site, site.configuration), "public_url") == [], "plain http")
+            let url = try PublicURL("https://localhost:1")
+            let found = await PublicURLProbe(client: site.client).finding(for: url)
+            #expect(found?.severity == .unknown)
         }
     }
 

@@ -39,12 +39,14 @@ package struct InstallationCheck: Sendable {
         async let reports = AuthorityCheck(
             client: client, configuration: configuration, english: english, now: now
         ).run(configuration.applications)
+        async let ownAddress = PublicURLProbe(client: client).finding(for: configuration.publicURL)
         let storage = Self.storage(configuration)
         var findings =
             storage.findings + ConfigurationFindings(configuration: configuration, now: now()).general
         if let files = configuration.tls {
             findings += CertificateFindings(files: files, host: configuration.publicURL.host, now: now()).all
         }
+        findings += [await ownAddress].compactMap(\.self)
         findings += await reports.flatMap(\.findings)
         for application in configuration.applications {
             findings += Self.signOutClaims(application, storage.latestClaims[application.id])
