@@ -258,15 +258,11 @@ struct DirectoryTests {
         let metadata = try await directory.metadata(for: provider.authority)
         _ = try await directory.signingKeys(of: metadata)
         provider.setUnreachable(isUnavailable)
-        func look() async -> OpenIDError? {
-            await openIDError { () async throws(OpenIDError) in
-                try await directory.key(id: "rsa-2", algorithm: .rs256, of: metadata, isOurs: true)
-            }
-        }
+        func look() async -> OpenIDError? { await keyError("rsa-2", directory, metadata, isOurs: true) }
         let expected: OpenIDError.Code = isUnavailable ? .providerUnavailable : .invalidIDToken
         var fetches = 2
         #expect(await look()?.code == expected)
-        for pause in [1, 2, 4, 8, 16, 30, 30] as [TimeInterval] {
+        for pause in [1, 2, 57, 8, 16, 36, 30] as [TimeInterval] {
             #expect(provider.fetches("/keys") == fetches)
             provider.advance(seconds: pause - 0.5)
             #expect(await look()?.code == expected)
@@ -282,12 +278,118 @@ struct DirectoryTests {
         // After a calm minute, the pauses begin anew.
         provider.advance(seconds: 60)
         try provider.setKeys([TestKeys.rsaJWK("rsa-3")])
-        func lookForThird() async -> OpenIDError? {
-            await openIDError { () async throws(OpenIDError) in
-                try await directory.key(id: "rsa-3", algorithm: .rs256, of: metadata, isOurs: true)
-            }
+        #expect(await keyError("rsa-3", directory, metadata, isOurs: true) == nil)
+    }
+
+    @Test func `one token with a bad kid delays a rotation by a second`() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let metadata = try await directory.metadata(for: provider.authority)
+        _ = try await directory.signingKeys(of: metadata)
+        #expect(await keyError("bad", directory, metadata, isOurs: true) == OpenIDError(.unknownKey))
+        try provider.setKeys([TestKeys.rsaJWK("rsa-2")])
+        #expect(await keyError("rsa-2", directory, metadata, isOurs: true) == OpenIDError(.unknownKey))
+        provider.advance(seconds: 1)
+        #expect(await keyError("rsa-2", directory, metadata, isOurs: true) == nil)
+    }
+
+    @Test func `between two key sets by turns, a rotation is followed within a minute`() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let metadata = try await directory.metadata(for: provider.authority)
+        _ = try await directory.signingKeys(of: metadata)
+        // The token is signed at one machine of the provider, and its keys are fetched from the other.
+        var fetches: [Int] = []
+        for second in 0..<120 {
+            let (signs, publishes) = second % 2 == 0 ? ("a", "b") : ("b", "a")
+            try provider.setKeys([TestKeys.rsaJWK(publishes)])
+            _ = await keyError(signs, directory, metadata, isOurs: true)
+            fetches.append(provider.fetches("/keys"))
+            provider.advance(seconds: 1)
         }
-        #expect(await lookForThird() == nil)
+        #expect(fetches[119] > fetches[59])
+        for second in 60..<120 { #expect(fetches[second] - fetches[second - 60] <= 3, "\(second)") }
+        try provider.setKeys([TestKeys.rsaJWK("new")])
+        var waited = 0
+        while waited < 120, await keyError("new", directory, metadata, isOurs: true) != nil {
+            provider.advance(seconds: 1)
+            waited += 1
+        }
+        #expect(waited <= 60)
+    }
+
+    /// A configured authority, and another one with the same keys, which are known.
+    private func sharedKeys(_ provider: TestProvider) async throws -> (ProviderDirectory, [ProviderMetadata]) {
+        let directory = provider.directory(configured: [provider.authority])
+        let configured = try await directory.metadata(for: provider.authority)
+        try provider.setDiscovery(["issuer": issuer])
+        let named = try await directory.metadata(for: try provider.authority.withTenant(tenantID))
+        for metadata in [named, configured] {
+            #expect(metadata.keysEndpoint == configured.keysEndpoint)
+            _ = try await directory.signingKeys(of: metadata)
+        }
+        #expect(provider.fetches("/keys") == 1)
+        return (directory, [configured, named])
+    }
+
+    @Test(arguments: [false, true], [0, 1])
+    func `a withdrawn key is refused from the next fetch on, whoever caused it`(isOurs: Bool, index: Int) async throws {
+        let provider = try TestProvider(keys: [TestKeys.rsaJWK("rsa-1"), TestKeys.rsaJWK("rsa-2")])
+        let (directory, all) = try await sharedKeys(provider)
+        try provider.setKeys([TestKeys.rsaJWK("rsa-2"), TestKeys.rsaJWK("rsa-3")])
+        for metadata in all { #expect(await keyError("rsa-1", directory, metadata, isOurs: isOurs) == nil) }
+        #expect(await keyError("rsa-3", directory, all[index], isOurs: isOurs) == nil)
+        for metadata in all {
+            #expect(await keyError("rsa-1", directory, metadata, isOurs: isOurs) == OpenIDError(.unknownKey))
+            #expect(await keyError("rsa-2", directory, metadata, isOurs: isOurs) == nil)
+        }
+        #expect(provider.fetches("/keys") == 2)
+    }
+
+    @Test func `for all responses of the provider's own, the keys are fetched three times a minute`() async throws {
+        let provider = try TestProvider()
+        let (directory, all) = try await sharedKeys(provider)
+        for second in 0..<60 {
+            _ = await keyError("late", directory, all[second % 2], isOurs: true)
+            provider.advance(seconds: 1)
+        }
+        #expect(provider.fetches("/keys") == 1 + 3)
+        _ = await keyError("late", directory, all[0], isOurs: true)
+        #expect(provider.fetches("/keys") == 1 + 4)
+    }
+
+    @Test func `strangers' tokens and the provider's own responses use up none of each other's fetches`() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let metadata = try await directory.metadata(for: provider.authority)
+        _ = try await directory.signingKeys(of: metadata)
+        /// The number of fetches that a token causes.
+        func fetches(isOurs: Bool) async -> Int {
+            let before = provider.fetches("/keys")
+            _ = await keyError("bad", directory, metadata, isOurs: isOurs)
+            return provider.fetches("/keys") - before
+        }
+        #expect(await fetches(isOurs: false) == 1)
+        #expect(await fetches(isOurs: false) == 0)
+        for pause in [0, 1, 2] as [TimeInterval] {
+            provider.advance(seconds: pause)
+            #expect(await fetches(isOurs: true) == 1)
+        }
+        provider.advance(seconds: 4)
+        #expect(await fetches(isOurs: true) == 0)
+        provider.advance(seconds: 292)
+        #expect(await fetches(isOurs: false) == 0, "299 seconds after a stranger's")
+        provider.advance(seconds: 1)
+        #expect(await fetches(isOurs: true) == 1)
+        #expect(await fetches(isOurs: false) == 1)
+
+        provider.setUnreachable(true)
+        provider.advance(seconds: 300)
+        #expect(await fetches(isOurs: false) == 1)
+        #expect(await fetches(isOurs: true) == 1, "a stranger's failed")
+        provider.advance(seconds: 9)
+        #expect(await fetches(isOurs: false) == 0)
+        #expect(await fetches(isOurs: true) == 1)
     }
 
     @Test func `keys that cannot be fetched again are no verdict on the token`() async throws {
@@ -341,11 +443,11 @@ struct DirectoryTests {
         }
     }
 
-    private func keyError(_ id: String, _ directory: ProviderDirectory, _ metadata: ProviderMetadata) async
-        -> OpenIDError?
-    {
+    private func keyError(
+        _ id: String, _ directory: ProviderDirectory, _ metadata: ProviderMetadata, isOurs: Bool = false
+    ) async -> OpenIDError? {
         await openIDError { () async throws(OpenIDError) in
-            try await directory.key(id: id, algorithm: .rs256, of: metadata)
+            try await directory.key(id: id, algorithm: .rs256, of: metadata, isOurs: isOurs)
         }
     }
 }

@@ -22,15 +22,17 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var fetched: Fetched?
         var fetchedAt: Date?
+        /// The latest fetch on demand of a request.
         var fetchedOnDemandAt: Date?
         var failure: (error: OpenIDError, at: Date)?
-        /// The latest fetch for a response of the provider's own, and how many there were in a row.
-        var lookedAt: Date?
-        var looks = 0
+        /// The latest fetches for responses of the provider's own, and how many there were in a row.
+        var looks: [Date] = []
+        var looksInRow = 0
         var fetch: Fetch?
     }
 
-    /// The reason for which a value is wanted. It decides how soon it may be fetched again.
+    /// The reason for which a value is wanted. It decides how soon it may be fetched again, and neither uses up what the other
+    /// may fetch.
     enum Need {
         /// A request, which anyone can send.
         case request
@@ -130,7 +132,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             if let error = pause(entry, need) { return .paused(error, stale: nil) }
             switch need {
             case .request: if isWithin(onDemandInterval, of: entry.fetchedOnDemandAt) { return nil }
-            case .ownResponse: if isWithin(CacheTimes.pause(afterLooks: entry.looks), of: entry.lookedAt) { return nil }
+            case .ownResponse: if !mayLook(entry) { return nil }
             }
             return .wait(start(key, source, &entry, need, onDemand: true), stale: nil)
         }
@@ -159,8 +161,8 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private func start(_ key: Key, _ source: Source, _ entry: inout Entry, _ need: Need, onDemand: Bool) -> Fetch {
         let generation = (entry.fetched?.generation ?? 0) + 1
         if need == .ownResponse {
-            entry.looks = isWithin(CacheTimes.calm, of: entry.lookedAt) ? entry.looks + 1 : 1
-            entry.lookedAt = now()
+            entry.looksInRow = isWithin(CacheTimes.minute, of: entry.looks.last) ? entry.looksInRow + 1 : 1
+            entry.looks = Array((entry.looks + [now()]).suffix(CacheTimes.looksAMinute))
         }
         let task = Fetch { [self] in
             let result: Result<Fetched, OpenIDError>
@@ -177,7 +179,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                     entry.fetched = fetched
                     entry.fetchedAt = time
                     entry.failure = nil
-                    if onDemand { entry.fetchedOnDemandAt = time }
+                    if onDemand, need == .request { entry.fetchedOnDemandAt = time }
                 case .failure(let error):
                     entry.failure = (error, time)
                 }
@@ -192,12 +194,16 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private func pause(_ entry: Entry, _ need: Need) -> OpenIDError? {
         guard let failure = entry.failure else { return nil }
         let asked = failure.error.retryAfter.map { TimeInterval($0.components.seconds) } ?? 0
-        let usual =
-            switch need {
-            case .request: CacheTimes.afterFailure
-            case .ownResponse: CacheTimes.pause(afterLooks: entry.looks)
-            }
-        return isWithin(min(max(asked, usual), CacheTimes.afterFailureAtMost), of: failure.at) ? failure.error : nil
+        let usual = need == .request ? CacheTimes.afterFailure : 0
+        let isPaused = isWithin(min(max(asked, usual), CacheTimes.afterFailureAtMost), of: failure.at)
+        return isPaused || need == .ownResponse && !mayLook(entry) ? failure.error : nil
+    }
+
+    /// Whether a value may be fetched for a response of the provider's own.
+    private func mayLook(_ entry: Entry) -> Bool {
+        let ofMinute = entry.looks.count { isWithin(CacheTimes.minute, of: $0) }
+        return ofMinute < CacheTimes.looksAMinute
+            && !isWithin(CacheTimes.pause(afterLooks: entry.looksInRow), of: entry.looks.last)
     }
 
     /// Whether a time is recent. A time in the future is never recent: a clock that was set back makes old times look
@@ -231,7 +237,12 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let now = now()
         let end = now.addingTimeInterval(CacheTimes.stale)
         return state.withLock { state in
-            if case .configuration = source { return body(&state.configured[key, default: Entry()]) }
+            // A key has one entry, whoever names it: of two, one would keep what the provider has withdrawn.
+            if case .configuration = source, state.configured[key] == nil {
+                let named = state.named.remove(key)
+                state.configured[key] = named ?? Entry()
+            }
+            if state.configured[key] != nil { return body(&state.configured[key, default: Entry()]) }
             let isNamed = state.named.value(for: key, now: now) != nil
             var entry = (isNamed ? state.named.remove(key) : state.requested.remove(key)) ?? Entry()
             let result = body(&entry)
@@ -267,14 +278,15 @@ private enum CacheTimes {
     static let fresh: TimeInterval = 24 * 3600
     static let stale: TimeInterval = 7 * 24 * 3600
     static let newcomers: TimeInterval = 60
+    static let minute: TimeInterval = 60
     /// The pause after a failure, unless `Retry-After` asks for a longer one, within limits.
     static let afterFailure: TimeInterval = 10
     static let afterFailureAtMost: TimeInterval = 300
-    /// After this time without a fetch for a response of the provider's own, the pauses begin anew.
-    static let calm: TimeInterval = 60
+    /// The number of fetches per minute for responses of the provider's own, whoever has them.
+    static let looksAMinute = 3
 
-    /// The pause after a number of fetches in a row: 1, 2, 4 … 30 seconds. A key that signs already is published soon,
-    /// and people wait for it.
+    /// The pause after a number of such fetches in a row: 1, 2, 4 … 30 seconds. A key that signs already is published soon,
+    /// and people wait for it. After a minute without one, the pauses begin anew.
     static func pause(afterLooks looks: Int) -> TimeInterval {
         TimeInterval(min(30, 1 << min(max(looks - 1, 0), 5)))
     }
