@@ -93,6 +93,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 250, 400] as [TimeInterval])
+    func `a sign-in from whose request somebody has taken the prompt is refused`(pause: TimeInterval) async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn()
+            // Signed out here; the provider's session is left.
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            site.clock.advance(pause)
+            let begun = try #require(try await visitor.get("/auth/ios/sign-in").location)
+            let stripped = begun.replacing(/(?:prompt|max_age)=[^&]*&/, with: "")
+            #expect(!stripped.contains("prompt=") && !stripped.contains("max_age="))
+            let back = try await visitor.walk(from: try await visitor.get(stripped), password: "password=unknown")
+            let refused = try await visitor.get(try #require(back.location, "\(back.text)"))
+            #expect(try #require(refused.location).hasPrefix("/ios?sign_in_error=invalid_id_token"))
+            #expect(try await username(visitor) == nil)
+
+            #expect(try await visitor.signIn().location == "/ios")
+            #expect(try await username(visitor) == Self.adele)
+        }
+    }
+
     @Test func `a provider that does not report the time of the sign-in is believed`() async throws {
         try await Self.run { site, visitor in
             try await site.control(#"{"omit_auth_time": true}"#)

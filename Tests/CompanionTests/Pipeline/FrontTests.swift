@@ -279,7 +279,7 @@ import WebFormats
     func `behind a chain of proxies, a sign-in has one redirect URI, and cookies are secure`(fields: HTTPFields)
         async throws
     {
-        try await StandInFront.run(saying: fields) { site, origin, client in
+        try await StandInFront.run(saying: fields) { (site, origin, client) async throws in
             let visitor = Visitor(origin: origin, client: client)
             #expect(try await visitor.signIn().location == "/ios")
             #expect(try await visitor.api(.get, "/api/ios/me").status == 200)

@@ -65,18 +65,25 @@ struct AttemptPurpose: Sendable {
     }
 
     /// Checks that the provider complied with `max_age` and `prompt=login` (OpenID Connect Core section 3.1.3.7, rule
-    /// 13). Without an `auth_time` claim this cannot be checked, and the provider is trusted.
+    /// 13). Without an `auth_time` claim this cannot be checked, and the provider is trusted, unless the claim is required.
     ///
+    /// - Parameter isRequired: whether the session of somebody who was here before may still be open at the provider.
     /// - Throws: ``Problem`` `invalid_id_token` if the authentication is too old.
-    func checkAuthenticationTime(of claims: IDTokenClaims, _ attempt: SignInAttempt, now: Date) throws(Problem) {
-        guard let maxAge, let time = claims.authenticationTime else { return }
+    func checkAuthenticationTime(
+        of claims: IDTokenClaims, _ attempt: SignInAttempt, isRequired: Bool, now: Date
+    ) throws(Problem) {
+        guard let time = claims.authenticationTime else {
+            guard isRequired else { return }
+            throw Problem(
+                .invalidIDToken,
+                "The identity provider does not report when you signed in, and it cannot sign you out. Therefore this shared device does not accept the sign-in. Tell the operator.",
+                reason: "the ID token has no auth_time, and the provider no end_session_endpoint")
+        }
+        guard let maxAge = maxAge ?? (isRequired ? SignInOptions.kioskMaxAge : nil) else { return }
         let age = attempt.prompt == Prompt.login.rawValue ? 0 : maxAge
         let earliest = min(attempt.begunAt.addingTimeInterval(-TimeInterval(age)), now)
         guard time.isWithin(earliest...now) else {
-            throw Problem(
-                .invalidIDToken,
-                "The identity provider was asked for a fresh sign-in but used an older one. Tell the operator.",
-                reason: "auth_time is older than max_age and prompt allow")
+            throw Self.oldSignIn("auth_time is older than max_age and prompt allow")
         }
     }
 
@@ -87,6 +94,14 @@ struct AttemptPurpose: Sendable {
         let authority: String
         let settings: AttemptSettings
         let departedTo: String?
+    }
+
+    /// Returns the problem of a provider that was asked for the password and let somebody in without it.
+    static func oldSignIn(_ reason: String) -> Problem {
+        Problem(
+            .invalidIDToken,
+            "The identity provider was asked for a fresh sign-in but used an older one. Tell the operator.",
+            reason: reason)
     }
 
     /// Returns the values that describe the start of an attempt. They can be read even if the application's

@@ -1,7 +1,9 @@
 package import CompanionCore
+import Expiring
 import Foundation
 package import OpenIDConnect
 package import SessionStore
+import Synchronization
 
 /// The authorization-code sign-in, from its start to its completion. Both halves are in one file because they belong
 /// together: the second half trusts only what the first half put into the attempt.
@@ -26,6 +28,15 @@ package final class SignInFlow: Sendable {
         var journey: SignInJournal.Return
     }
 
+    /// One time at which a person gave the password to the provider.
+    private struct Authentication: Hashable {
+        let issuer, subject: String
+        let time: AuthenticationTime
+    }
+
+    /// For so long, in seconds, the tolerance for clocks may accept an authentication once more.
+    private static let toleratedAge: TimeInterval = 900
+
     private let applications: [String: Application]
     private let publicURL: PublicURL
     private let store: SessionStore
@@ -38,6 +49,9 @@ package final class SignInFlow: Sendable {
     private let callbacks = SingleFlight<Arrival, Outcome>()
     /// On a shared device, sign-ins that began before the server's start are not accepted.
     private let earliestBeginning: Date
+    private let isShared: Bool
+    /// The authentications with which people have signed in lately where each sign-in asks for the password.
+    private let authentications = Mutex(ExpiringMap<Authentication, Bool>(maxCount: 10_000))
     package let adminConsent: AdminConsent
 
     package init(
@@ -53,7 +67,8 @@ package final class SignInFlow: Sendable {
         groupLookup = GroupLookup(provider: providers.client)
         consents = ConsentNeeds(now: providers.clocks.steady)
         addresses = AuthorizationAddresses(providers: providers, consents: consents)
-        earliestBeginning = configuration.deviceMode == .shared ? store.currentTime : .distantPast
+        isShared = configuration.deviceMode == .shared
+        earliestBeginning = isShared ? store.currentTime : .distantPast
         adminConsent = AdminConsent(
             publicURL: publicURL, store: store, providers: providers, admission: admission, journal: journal)
     }
@@ -90,6 +105,8 @@ package final class SignInFlow: Sendable {
         let metadata = try await providers.directory.metadata(for: options.authority, requester: browser.requester)
         // Make sure that the provider responds: the browser's own error page would offer no way back.
         try await providers.client.requireAnswer(of: options.authority, since: start)
+        var options = options
+        if keepsSessions(metadata) { options.askForPassword() }
         let subject = options.userFlow == .editProfile ? browser.session?.currentAccount(for: application.id) : nil
         if options.userFlow == .editProfile, subject == nil {
             throw Problem(.interactionRequired, "You are not signed in. Sign in first, then edit the profile.")
@@ -116,6 +133,11 @@ package final class SignInFlow: Sendable {
         let departure = try await Departure(attempt, to: location, of: browser, store)
         await journal.left(beginning, in: browser.origin?.key, for: options.authority, settings, location: location)
         return departure
+    }
+
+    /// Whether the session at the provider outlives the sign-out on this device of several people.
+    private func keepsSessions(_ metadata: ProviderMetadata) -> Bool {
+        isShared && metadata.endSessionEndpoint == nil
     }
 
     // MARK: Complete
@@ -227,11 +249,30 @@ package final class SignInFlow: Sendable {
         completion.journey.account = store.pseudonym(
             ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
         let groups = try await groups(of: signedIn, application)
-        try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.clocks.wall())
+        let isKept = keepsSessions(metadata)
+        try purpose.checkAuthenticationTime(
+            of: signedIn.idTokenClaims, attempt, isRequired: isKept, now: providers.clocks.wall())
+        if isKept || application.isAtKiosk { try checkIsNew(signedIn.idTokenClaims, attempt) }
         let outcome = try await keep(signedIn, groups, of: flow, at: metadata, completion)
         // Only now: anyone can make up the refusal, and what is remembered concerns everyone.
         if purpose.consent == .repeated { consents.note(metadata.authority) }
         return outcome
+    }
+
+    /// Checks that nobody has signed in with this authentication before. A person who comes within the tolerance for clocks
+    /// after another one, and takes `prompt` out of the request, would otherwise get in with the other one's session.
+    private func checkIsNew(_ claims: IDTokenClaims, _ attempt: SignInAttempt) throws(Problem) {
+        guard let time = claims.authenticationTime else { return }
+        let own = Authentication(issuer: claims.issuer, subject: claims.subject, time: time)
+        let now = providers.clocks.steady()
+        let isKnown = authentications.withLock { known in
+            let isKnown = known.value(for: own, now: now) != nil
+            known.set(true, for: own, until: now.addingTimeInterval(Self.toleratedAge), now: now)
+            return isKnown
+        }
+        // A user flow that continues another one asks for nothing again.
+        guard isKnown, attempt.prompt == Prompt.login.rawValue else { return }
+        throw AttemptPurpose.oldSignIn("auth_time is that of an earlier sign-in")
     }
 
     /// Checks that the account is admitted, and returns Graph's answer about its groups if one was needed. Without an

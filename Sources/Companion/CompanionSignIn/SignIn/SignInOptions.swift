@@ -8,8 +8,8 @@ import WebFormats
 package struct SignInOptions: Sendable {
     /// The largest accepted `max_age`, in seconds: a year.
     private static let longestMaxAge = 31_536_000
-    /// The `max_age` of a kiosk, in seconds. It is not 0, because some providers check it again after the password was
-    /// entered and would ask forever. `prompt=login` asks for the password in any case.
+    /// The `max_age` where each person gives the password, in seconds. It is not 0, because some providers check it again
+    /// after the password was entered and would ask forever. `prompt=login` asks for the password in any case.
     static let kioskMaxAge = 10
     /// Returns the maximum length of a parameter in bytes, because the attempt stores values that anyone may have
     /// written.
@@ -104,14 +104,16 @@ package struct SignInOptions: Sendable {
             acrValues = nil
             prompt = .selectAccount
         }
-        // At a kiosk no one may sign in with the previous person's session at the provider.
-        if application.isAtKiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
         let home = publicURL.pagePath(of: application)
         guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
         returnPath = path
+        if application.isAtKiosk { askForPassword() }
     }
+
+    /// Asks for the password, whatever was wanted: no one may sign in with the previous person's session at the provider.
+    mutating func askForPassword() { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
 
     /// Parses the query. Each field may occur once, and has a maximum length.
     private static func fields(of query: String?, _ application: Application) throws(Problem) -> FormFields {

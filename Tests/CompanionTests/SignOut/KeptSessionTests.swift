@@ -1,0 +1,71 @@
+import Foundation
+import HTTPTypes
+import Testing
+import WebFormats
+
+@testable import Companion
+@testable import CompanionCore
+
+/// A provider that has no page for signing out. Its session goes on, and on a shared device the next person does not get in with
+/// it.
+@Suite struct KeptSessionTests {
+    private static func provider(ends: Bool = false) -> StandInProvider {
+        StandInProvider(
+            .init(
+                metadata: ends ? ["end_session_endpoint": "{origin}/logout"] : [:],
+                claims: [
+                    "preferred_username": "diana@id.example",
+                    "auth_time": .integer(Int(Date().timeIntervalSince1970)),
+                ]))
+    }
+
+    private func signIn(_ visitor: Visitor) async throws -> String {
+        let location = try #require(try await visitor.get("/auth/provider/sign-in").location)
+        return try #require(try await visitor.follow(location, username: "diana").location)
+    }
+
+    @Test(arguments: [(DeviceMode.shared, false, true), (.shared, true, false), (.private, false, false)])
+    func `on a shared device, each sign-in at a provider that keeps its session asks for the password`(
+        mode: DeviceMode, ends: Bool, asks: Bool
+    ) async throws {
+        try await Self.provider(ends: ends).run(all: { $0.deviceMode = mode }) { site in
+            for query in ["", "?prompt=select_account", "?prompt=none", "?prompt=if_necessary", "?max_age=5000"] {
+                let location = try #require(try await Visitor(site).get("/auth/provider/sign-in" + query).location)
+                let isAsked = location.contains("prompt=login") && location.hasSuffix("max_age=10")
+                #expect(isAsked == asks, "\(location)")
+            }
+        }
+    }
+
+    @Test func `on a shared device, only a new auth_time gets in at a provider that keeps its session`() async throws {
+        let provider = Self.provider()
+        try await provider.run(all: { $0.deviceMode = .shared }) { (site) async throws in
+            let now = Int(site.clock.now().timeIntervalSince1970)
+            func detail(_ time: Int?) async throws -> String? {
+                provider.change { $0.claims["auth_time"] = time.map(JSONValue.integer) }
+                let visitor = Visitor(site)
+                let end = try await signIn(visitor)
+                guard end != "/provider" else { return nil }
+                #expect(end.hasPrefix("/provider?sign_in_error=invalid_id_token"), "\(end)")
+                let failure = try await visitor.api(.get, "/api/provider/sign-in-failure").json["failure"]
+                return (failure as? [String: Any])?["detail"] as? String ?? "none"
+            }
+            let missing = "The identity provider does not report when you signed in"
+            let old = "The identity provider was asked for a fresh sign-in but used an older one. Tell the operator."
+            #expect(try await detail(nil)?.hasPrefix(missing) == true)
+            #expect(site.log.all.contains { $0.hasPrefix("warning request") && $0.contains("has no auth_time") })
+            #expect(try await detail(now - 400) == old)
+            #expect(try await detail(now - 10) == nil)
+            #expect(try await detail(now - 10) == old, "somebody else's")
+            #expect(try await detail(now) == nil)
+        }
+    }
+
+    @Test func `on a private device, a provider that reports no auth_time is believed`() async throws {
+        let provider = Self.provider()
+        provider.change { $0.claims["auth_time"] = nil }
+        try await provider.run { (site) async throws in
+            #expect(try await signIn(Visitor(site)) == "/provider")
+        }
+    }
+}
