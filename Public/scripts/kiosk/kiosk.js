@@ -196,6 +196,7 @@ function welcome(account) {
   const { countdown_after_seconds: askAfter, idle_seconds: endAfter } = state.device.kiosk;
   const mine = enter("card", { account, isCutOff: false });
   card.showCard(account, null);
+  document.getElementById("kept-session").textContent = account.provider_keeps_session ? t("kiosk.provider_keeps_session") : "";
   show("card", t("kiosk.card_title"));
   startWatching({
     askAfter: askAfter * 1000,
@@ -265,9 +266,10 @@ async function signOut() {
   showMessage({ kind: "busy", title: t("kiosk.signing_out") });
   ofBrowser.set(unfinishedKey, state.id);
   try {
-    const { redirect, staysForOthers } = await endSession(state.id, postSignOut);
+    const { redirect, staysForOthers, isKept } = await endSession(state.id, postSignOut);
     if (redirect && !isOffline()) return goToSignOut(redirect);
-    const rest = staysForOthers ? t("kiosk.stays_for_others") : t("kiosk.provider_not_reached");
+    const unended = isKept ? t("kiosk.provider_keeps_session") : t("kiosk.provider_not_reached");
+    const rest = staysForOthers ? t("kiosk.stays_for_others") : unended;
     showSignedOut("good", t("kiosk.signed_out_title"), t("kiosk.signed_out"), rest);
   } catch {
     showSignedOut("caution", t("kiosk.off_screen_title"), t("kiosk.server_not_reached"));
@@ -280,15 +282,15 @@ async function hasOthers(id) {
   return accounts.length > 1 || apps.some((each) => each.id !== id && each.signed_in_as);
 }
 
-/** Returns the provider's address, and whether the provider's session stays because other pages use it too. */
+/** Returns the provider's address, and whether its session stays, because other pages use it too or because the provider cannot end it. */
 async function endSession(id, send) {
   const staysForOthers = isPreview && (await hasOthers(id));
-  const { redirect } = await send(`/auth/${id}/sign-out`, { browser: !staysForOthers });
+  const { redirect, provider_keeps_session: isKept } = await send(`/auth/${id}/sign-out`, { browser: !staysForOthers });
   ofBrowser.remove(unfinishedKey);
   ofTab.remove(chosenKey);
   forgetTouch();
   tellOtherTabs();
-  return { redirect, staysForOthers };
+  return { redirect, staysForOthers, isKept };
 }
 
 const goToSignOut = (redirect) => go(redirect, leaveForSignOut);

@@ -24,15 +24,20 @@ function admission({ rule, groups, roles, portal_role: role }, isPortal) {
   ]);
 }
 
+/** Said before a sign-out and after it. */
+const keptSession = () => element("p", "", t("panel.provider_keeps_session"));
+
 export async function view({ application, account, mode, tokenDisplay, reload }) {
   const { id } = application;
   const signOut = (label, browser) =>
     button(label, (pressed) =>
       run(pressed, outcome, async () => {
-        const { redirect } = await postSignOut(`/auth/${id}/sign-out`, { browser });
+        const { redirect, provider_keeps_session: isKept } = await postSignOut(`/auth/${id}/sign-out`, { browser });
         if (mode === "shared") forgetPerson();
         tellOtherTabs();
-        return redirect ? leaveForSignOut(redirect) : reload();
+        if (redirect) return leaveForSignOut(redirect);
+        await reload();
+        if (isKept) outcome.append(keptSession());
       }));
   return [
     facts([
@@ -42,6 +47,7 @@ export async function view({ application, account, mode, tokenDisplay, reload })
       [t("portal.home_account_id"), account.id],
     ]),
     element("p", "buttons", signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
+    ...(account.provider_keeps_session ? [keptSession()] : []),
     ...await stepUp(application, account, { mode, tokenDisplay }),
     element("h3", "", t("portal.admission.title")),
     await get(`/api/${id}/admission`).then((answer) => admission(answer, application.page === "portal"), (failure) => explained(failure)),

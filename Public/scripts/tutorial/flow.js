@@ -105,6 +105,7 @@ export async function loadAccount({ onlyChanges = false, isAside = false } = {})
   // Another tab, or the provider, has signed it out.
   else if (changed && before && (isAside || !current)) forgetAccount();
   if (changed || !onlyChanges) page.sayAccount({ current, previous });
+  if (changed && current?.provider_keeps_session) log(t("panel.provider_keeps_session"));
   show(current);
   await showAccounts();
   await claims.update();
@@ -249,11 +250,12 @@ export const signOutChoice = {
 export async function signOut({ done, failed }) {
   const browser = signOutChoice.get() === "browser";
   try {
-    const { redirect } = await postSignOut(`/auth/${app}/sign-out`, { browser });
+    const { redirect, provider_keeps_session: isKept } = await postSignOut(`/auth/${app}/sign-out`, { browser });
     forgetAccount();
     // A page that was restored may have been asking whose log it is.
     hideLog(false);
     done();
+    if (isKept) log(t("panel.provider_keeps_session"));
     ofBrowser.set(signedOutKey, "yes");
     show(null);
     tellOtherTabs();

@@ -6,8 +6,8 @@ import WebFormats
 @testable import Companion
 @testable import CompanionCore
 
-/// A provider that has no page for signing out. Its session goes on, and on a shared device the next person does not get in with
-/// it.
+/// A provider that has no page for signing out. Its session goes on, which is said before and after, and on a shared device the
+/// next person does not get in with it.
 @Suite struct KeptSessionTests {
     private static func provider(ends: Bool = false) -> StandInProvider {
         StandInProvider(
@@ -22,6 +22,39 @@ import WebFormats
     private func signIn(_ visitor: Visitor) async throws -> String {
         let location = try #require(try await visitor.get("/auth/provider/sign-in").location)
         return try #require(try await visitor.follow(location, username: "diana").location)
+    }
+
+    @Test(arguments: [DeviceMode.private, .shared], [false, true])
+    func `page and log say before and after a sign-out that the provider's session goes on`(
+        mode: DeviceMode, ends: Bool
+    ) async throws {
+        let provider = Self.provider(ends: ends)
+        try await provider.run(all: { $0.deviceMode = mode }) { site in
+            func lines(_ text: String) -> Int { site.log.all.count { $0.hasPrefix("notice") && $0.contains(text) } }
+            let visitor = Visitor(site)
+            #expect(try await signIn(visitor) == "/provider")
+            let account = try await visitor.api(.get, "/api/provider/account").json["account"] as? [String: Any]
+            #expect(account?["provider_keeps_session"] as? Bool == (ends ? nil : true))
+            #expect(lines("no end_session_endpoint") == (ends ? 0 : 1))
+            #expect(lines("session at the provider goes on") == 0)
+
+            let out = try await visitor.api(.post, "/auth/provider/sign-out", body: #"{"browser": true}"#)
+            #expect(out.status == 200)
+            #expect((out.json["redirect"] as? String)?.hasPrefix(provider.origin + "/logout?") == (ends ? true : nil))
+            #expect(out.json["provider_keeps_session"] as? Bool == (ends ? nil : true))
+            #expect(lines("session at the provider goes on") == (ends ? 0 : 1))
+            #expect(try await visitor.api(.get, "/api/provider/account").json["account"] is NSNull)
+        }
+    }
+
+    @Test func `signing out here alone says that the provider's session cannot be ended`() async throws {
+        try await Self.provider().run { site in
+            let visitor = Visitor(site)
+            #expect(try await signIn(visitor) == "/provider")
+            let out = try await visitor.api(.post, "/auth/provider/sign-out", body: #"{"browser": false}"#)
+            #expect(out.json["redirect"] is NSNull)
+            #expect(out.json["provider_keeps_session"] as? Bool == true)
+        }
     }
 
     @Test(arguments: [(DeviceMode.shared, false, true), (.shared, true, false), (.private, false, false)])
@@ -66,6 +99,18 @@ import WebFormats
         provider.change { $0.claims["auth_time"] = nil }
         try await provider.run { (site) async throws in
             #expect(try await signIn(Visitor(site)) == "/provider")
+        }
+    }
+
+    @Test(arguments: [(DeviceMode.private, false), (.shared, false), (.private, true), (.shared, true)])
+    func `check says beforehand that the provider's session goes on`(mode: DeviceMode, ends: Bool) async throws {
+        try await Self.provider(ends: ends).run(all: { $0.deviceMode = mode }) { site in
+            let report = await InstallationCheck(client: site.client, now: site.clock.now).run(site.configuration)
+            let found = report.findings.filter { $0.subject == "sign_out" }
+            #expect(found.map { "\($0.severity) \($0.application ?? "-")" } == (ends ? [] : ["advice provider"]))
+            let what = found.first?.what.english ?? ""
+            #expect(what.contains("has no end_session_endpoint") == !ends)
+            #expect(what.contains("without auth_time is refused") == (!ends && mode == .shared))
         }
     }
 }

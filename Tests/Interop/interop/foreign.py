@@ -188,6 +188,7 @@ def sign_out(context):
     redirect = answer.json().get("redirect")
     if not context.provider.has_end_session:
         assert not redirect or redirect.startswith("/"), redirect
+        assert answer.json().get("provider_keeps_session") is True, answer.text
         return
     assert redirect.startswith(context.provider.front.base), redirect
     page = context.through_pages(context.session.get(redirect, timeout=60))

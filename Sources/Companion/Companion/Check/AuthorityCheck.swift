@@ -90,11 +90,27 @@ package struct AuthorityCheck: Sendable {
         }
         // The application's other authorities, of B2C's user flows, have the same registration.
         guard report.authority == application.authority.description else { return report }
+        if let metadata, metadata.endSessionEndpoint == nil { report.add(keptSession) }
         report.findings += await ApplicationCheck(
             application: application, configuration: configuration, english: english, metadata: metadata,
             client: client, directory: directory, now: now
         ).findings
         return report
+    }
+
+    /// What a provider without a page for signing out means.
+    private var keptSession: CheckFinding {
+        let finding = CheckFinding.advice(
+            "sign_out", "The provider has no end_session_endpoint, so its session goes on after a sign-out.",
+            why: "Whoever uses the same browser next may get in at the provider without a password.",
+            remedy:
+                "On one's own device, sign in in a private window and close it. At a kiosk, restart the browser after each person. If the provider has such a page, let it name the page in its discovery document."
+        )
+        guard configuration.deviceMode == .shared else { return finding }
+        return finding.saying(
+            .advice,
+            "On this shared device, each sign-in therefore asks for the password, and an ID token without auth_time is refused."
+        )
     }
 
     private func usable(

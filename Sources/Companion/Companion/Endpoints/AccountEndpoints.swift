@@ -25,12 +25,16 @@ struct AccountEndpoints: Sendable {
     }
 
     /// Returns the named account of a session's application, or the current one.
-    private static func answer(_ app: String, _ session: Session?, named id: String? = nil) -> JSONValue {
+    ///
+    /// - Parameter isKept: whether the provider's session goes on after a sign-out.
+    private static func answer(
+        _ app: String, _ session: Session?, named id: String? = nil, isKept: Bool = false
+    ) -> JSONValue {
         let account = session.flatMap { session in
             id.map { session.account(for: app, id: $0) } ?? session.currentAccount(for: app)
         }
         return [
-            "account": account.map { .object($0.shown) } ?? .null,
+            "account": account.map { .object($0.shown(isKept: isKept)) } ?? .null,
             "previous_account": .orNull(session?.previousUsername(for: app)),
             "needs_sign_in": .orNull(account?.needsInteraction),
         ]
@@ -38,17 +42,22 @@ struct AccountEndpoints: Sendable {
 
     /// Returns the current account if it is in memory.
     func prepared(_ call: Call) -> PreparedResponse? {
-        guard let app = call.application?.id, call.request.head.query == nil else { return nil }
+        guard let application = call.application, call.request.head.query == nil else { return nil }
         switch call.session {
         case .found(let session):
-            return SessionAnswers.of(session).answer(at: call.match) { .json(Self.answer(app, session)) }
+            return SessionAnswers.of(session).answer(at: call.match) {
+                .json(Self.answer(application.id, session, isKept: signOut.keepsSession(application)))
+            }
         case .absent: return nobody
         case .unknown, nil: return nil
         }
     }
 
     func current(_ visit: Visit) -> Response {
-        .json(Self.answer(visit.application.id, visit.session, named: visit.call.field("account")))
+        .json(
+            Self.answer(
+                visit.application.id, visit.session, named: visit.call.field("account"),
+                isKept: signOut.keepsSession(visit.application)))
     }
 
     func all(_ visit: Visit) -> Response {
@@ -56,7 +65,7 @@ struct AccountEndpoints: Sendable {
         return .json([
             "accounts": .array(
                 accounts.map { account in
-                    var entry = account.shown
+                    var entry = account.shown()
                     entry["current"] = .bool(account.current)
                     entry["needs_sign_in"] = .orNull(account.needsInteraction)
                     return .object(entry)
@@ -75,7 +84,8 @@ struct AccountEndpoints: Sendable {
         try await store.setCurrentAccount(asking.key)
         return .json(
             Self.answer(
-                asking.application.id, try await sessions.session(visit.call.cookie, for: visit.call.context).get()))
+                asking.application.id, try await sessions.session(visit.call.cookie, for: visit.call.context).get(),
+                isKept: signOut.keepsSession(asking.application)))
     }
 
     /// Removes an account from this browser with its tokens. The session at the provider continues.
@@ -94,14 +104,15 @@ struct AccountEndpoints: Sendable {
 }
 
 extension Account {
-    /// The fields that pages may see.
-    fileprivate var shown: [String: JSONValue] {
+    /// Returns the fields that pages may see.
+    fileprivate func shown(isKept: Bool = false) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
             "id": .string(id), "username": .string(identity.username), "environment": .string(identity.environment),
         ]
         members["name"] = .text(identity.name)
         members["tenant_id"] = .text(identity.tenantID)
         members["policy"] = .text(identity.policy)
+        if isKept { members["provider_keeps_session"] = true }
         return members
     }
 }

@@ -24,19 +24,21 @@ struct SignOutEndpoints: Sendable {
     func signOut(_ visit: Visit) async throws -> Response {
         let body: SignOutBody = try visit.call.body()
         guard let asking = try? visit.signedIn(as: body.account) else {
-            return signedOut(visit.call, redirect: await flow.signOutOfProvider(visit.application))
+            return signedOut(visit, redirect: await flow.signOutOfProvider(visit.application))
         }
         let result = try await flow.signOut(asking, ofBrowser: body.browser ?? false)
-        let response = signedOut(visit.call, redirect: result.redirect)
+        let response = signedOut(visit, redirect: result.redirect)
         return cookie.isShared ? response : cookie.setting(result.sessionID, on: response)
     }
 
-    private func signedOut(_ call: Call, redirect: String?) -> Response {
-        var response = Response.json(["redirect": .orNull(redirect)])
+    private func signedOut(_ visit: Visit, redirect: String?) -> Response {
+        var answer: [String: JSONValue] = ["redirect": .orNull(redirect)]
+        if flow.keepsSession(visit.application) { answer["provider_keeps_session"] = true }
+        var response = Response.json(.object(answer))
         guard cookie.isShared else { return response }
         // On a shared device the browser must keep no trace of a person, not even cookies.
         response.headerFields[.clearSiteData] = "\"cache\", \"cookies\", \"storage\""
-        return attempts.ending(in: call.request.head, on: cookie.endingMark(on: cookie.ending(on: response)))
+        return attempts.ending(in: visit.call.request.head, on: cookie.endingMark(on: cookie.ending(on: response)))
     }
 
     /// Handles OpenID Connect Front-Channel Logout 1.0: the provider's page loads this in a hidden frame. The request

@@ -59,7 +59,7 @@ extension CompanionConfiguration {
         publicFolder = keys.value("public", .pages, default: "Public", "The folder with the pages.")
         deviceMode = keys.value(
             "device_mode", .choice, default: .private,
-            "Whether one person uses the device or several share it. With shared, signing out also ends the provider's session."
+            "Whether one person uses the device or several. With shared, signing out also ends the provider's session, if it can."
         )
         let staleness = keys.value(
             "staleness_seconds", .secondsOrNone, default: deviceMode == .shared ? .zero : .seconds(1),

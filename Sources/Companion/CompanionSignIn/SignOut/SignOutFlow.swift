@@ -4,6 +4,7 @@ import Foundation
 package import Logging
 import OpenIDConnect
 package import SessionStore
+import Synchronization
 import WebFormats
 
 /// Signs out: first here, then at the provider.
@@ -15,6 +16,7 @@ package struct SignOutFlow: Sendable {
     package let memory: SessionMemory
     package let audit: AuditLog
     package let logger: Logger
+    private let saidBefore = SaidOnce()
 
     package init(
         configuration: CompanionConfiguration, store: SessionStore, providers: Providers, timeline: Timeline,
@@ -62,7 +64,26 @@ package struct SignOutFlow: Sendable {
         }
         let url = await providerURL(application, account, idToken: idToken)
         record(session, application, at: url, since: start)
+        if keepsSession(application) {
+            logger.notice(
+                "somebody has signed out, and the session at the provider goes on",
+                metadata: ["app": "\(application.id)"])
+        }
         return (sessionID, url)
+    }
+
+    /// Whether the application's provider is known to have no page for signing out, so that its session goes on whatever
+    /// happens here. The log says so before the first sign-out.
+    package func keepsSession(_ application: Application) -> Bool {
+        guard let metadata = providers.directory.knownMetadata(of: application.authority),
+            metadata.endSessionEndpoint == nil
+        else { return false }
+        if saidBefore.isFirst(application.id) {
+            logger.notice(
+                "the provider has no end_session_endpoint, so its sessions go on after a sign-out",
+                metadata: ["app": "\(application.id)"])
+        }
+        return true
     }
 
     /// Returns the address that ends the provider's session when no account is signed in here any more, for example at
@@ -145,4 +166,11 @@ package struct SignOutFlow: Sendable {
             }
         }
     }
+}
+
+/// The applications of which something has been said.
+private final class SaidOnce: Sendable {
+    private let ids = Mutex<Set<String>>([])
+
+    func isFirst(_ id: String) -> Bool { ids.withLock { $0.insert(id).inserted } }
 }

@@ -140,6 +140,9 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return try await finish(step)
     }
 
+    /// Returns the value of a configured key if it has been fetched.
+    func known(_ key: Key) -> Value? { state.withLock { $0.configured[key]?.fetched?.value } }
+
     private func finish(_ step: Step) async throws(OpenIDError) -> Fetched {
         let failure: OpenIDError
         let stale: Fetched?

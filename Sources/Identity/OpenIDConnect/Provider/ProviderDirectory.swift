@@ -61,6 +61,9 @@ public final class ProviderDirectory: Sendable {
         return try await metadataCache.value(for: authority, from: source).value
     }
 
+    /// Returns the metadata of a configured authority as they were last fetched; nil if they have not been.
+    public func knownMetadata(of authority: Authority) -> ProviderMetadata? { metadataCache.known(authority) }
+
     /// Returns the provider's keys, which may be cached.
     public func signingKeys(of metadata: ProviderMetadata) async throws(OpenIDError) -> SigningKeySet {
         try await keyCache.value(for: metadata.keysEndpoint, from: source(ofKeys: metadata)).value
