@@ -4,6 +4,8 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { BUNDLE, CLIENT } from "./files.js";
 const { judgeAuthority } = await import("../../Public/scripts/base/authority-rules.js");
+const { judgment, verdict } = await import("../../Public/scripts/native/authority.js");
+const { graphRoot } = await import("../../Public/scripts/base/project.js");
 const { configuration } = await import("../../Public/scripts/native/config.js");
 const { isRefused, mistake } = await import("../../Public/scripts/native/setup.js");
 
@@ -56,7 +58,7 @@ const AUTHORITIES = [
     ["other_kind", "known", "port"],
     discovery("fabrikam.ciamlogin.localhost:8443", "fabrikam.example"),
   ],
-  ["https://login.sovcloud-identity.fr/common", "workforce", [], discovery("login.sovcloud-identity.fr", "common")],
+  ["https://login.sovcloud-identity.fr/common", "workforce", ["cloud_own"], discovery("login.sovcloud-identity.fr", "common")],
   [`${ENTRA}/common`, "external", ["other_kind"], [`${ENTRA}/common/v2.0/.well-known/openid-configuration`]],
   ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["known_b2c"], [
     "https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration",
@@ -66,6 +68,43 @@ const AUTHORITIES = [
   ]],
   ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com", "b2c", ["policy"], []],
   ["http://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["https"], []],
+  // MSAL compares a path's form: what it says of these is not all there is.
+  [`${ENTRA}/${CLIENT.slice(0, -1)}`, "workforce", ["tenant_form"], discovery("login.microsoftonline.com", CLIENT.slice(0, -1))],
+  [`${ENTRA}/${CLIENT}`, "workforce", [], discovery("login.microsoftonline.com", CLIENT)],
+  [`${ENTRA}/common/oauth2/v2.0/authorize`, "workforce", ["version"], []],
+  [`${ENTRA}/${CLIENT}.onmicrosoft.com`, "workforce", ["guid_domain"], discovery("login.microsoftonline.com", `${CLIENT}.onmicrosoft.com`)],
+  [`https://${CLIENT}.ciamlogin.com/`, "external", ["guid_host"], [
+    `https://${CLIENT}.ciamlogin.com/${CLIENT}.onmicrosoft.com/v2.0/.well-known/openid-configuration`,
+  ]],
+  [`https://${CLIENT}.ciamlogin.com/${CLIENT}`, "external", [], [
+    `https://${CLIENT}.ciamlogin.com/${CLIENT}/v2.0/.well-known/openid-configuration`,
+  ]],
+  ["https://fabrikam.ciamlogin.com/common", "external", ["ciam_alias"], [
+    "https://fabrikam.ciamlogin.com/common/v2.0/.well-known/openid-configuration",
+  ]],
+  ["https://fabrikam.ciamlogin.us/", "external", ["ciam_cloud", "cloud"], [
+    "https://fabrikam.ciamlogin.us/fabrikam.onmicrosoft.com/v2.0/.well-known/openid-configuration",
+  ]],
+  ...[
+    [`${CLIENT}.b2clogin.com/tfp/${CLIENT}/b2c_1_in`, ["known_b2c", "guid_b2c"]],
+    ["fabrikam.b2clogin.com/fabrikam.onmicrosoft.com/tfp/b2c_1_in", ["tfp_place", "known_b2c"]],
+    ["fabrikam.b2clogin.com/fabrikam.onmicrosoft.com/b2c_1_in/tfp", ["tfp_place", "known_b2c"]],
+    ["fabrikam.b2clogin.com/fabrikam.onmicrosoft.com/tfp", ["policy", "known_b2c"]],
+    ["fabrikam.b2clogin.com/tfp/b2c_1_in/fabrikam.onmicrosoft.com", ["policy_order", "known_b2c"]],
+    ["fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/in", ["policy_name", "known_b2c"]],
+    ["fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in/oauth2", ["rest_b2c", "known_b2c"]],
+    ["fabrikam.b2clogin.cn/tfp/fabrikam.partner.onmschina.cn/b2c_1_in", ["known_b2c", "cloud"]],
+    ["fabrikam.b2clogin.us/tfp/fabrikam.onmicrosoft.us/b2c_1_in", ["known_b2c", "cloud"]],
+    ["fabrikam.b2clogin.com/tfp/fabrikam.partner.onmschina.cn/b2c_1_in", ["known_b2c", "cloud_domain"]],
+  ].map(([path, rules]) => [`https://${path}`, "b2c", rules, [`https://${path}/v2.0/.well-known/openid-configuration`]]),
+  ...[
+    ["login.partner.microsoftonline.cn", "common", ["cloud"]],
+    ["login.chinacloudapi.cn", "common", ["cloud"]],
+    ["login.microsoftonline.us", "litware-gov.us", ["cloud"]],
+    ["login.usgovcloudapi.net", "common", ["cloud"]],
+    ["login.microsoftonline.de", "common", ["cloud_closed"]],
+    ["login.microsoftonline.com", "contoso.onmicrosoft.us", ["cloud_domain"]],
+  ].map(([host, tenant, rules]) => [`https://${host}/${tenant}`, "workforce", rules, discovery(host, tenant)]),
 ];
 
 for (const [text, kind, rules, requests] of AUTHORITIES) {
@@ -74,6 +113,34 @@ for (const [text, kind, rules, requests] of AUTHORITIES) {
     assert.deepEqual([found.map(({ rule }) => rule), made, isAccepted], [rules, requests, requests.length > 0]);
   });
 }
+
+/** An authority, and the level of what is said of it as a whole and beside its field: what MSAL accepts may not work. */
+for (
+  const [text, kind, wanted] of [
+    [`${ENTRA}/common`, "workforce", ["fine", "fine"]],
+    ["https://login.microsoftonline.us/litware-gov.us", "workforce", ["fine", "fine"]],
+    ["https://localhost:8443/common", "workforce", ["info", "fine"]],
+    [`https://${CLIENT}.ciamlogin.com/`, "external", ["bad", "bad"]],
+    ["https://fabrikam.b2clogin.com/fabrikam.onmicrosoft.com/tfp/b2c_1_in", "b2c", ["info", "info"]],
+    ["https://login.fabrikam.example/fabrikam.onmicrosoft.com/tfp/b2c_1_in", "b2c", ["info", "info"]],
+    ["https://login.microsoftonline.de/common", "workforce", ["bad", "bad"]],
+    [ENTRA, "workforce", ["bad", "bad"]],
+  ]
+) {
+  Deno.test(`of ${text} is said ${wanted.join(" and ")}`, () =>
+    assert.deepEqual([judgment(text).level, verdict(text, kind).level], wanted));
+}
+
+for (
+  const [authority, graph] of [
+    [`${ENTRA}/common`, "https://graph.microsoft.com/"],
+    ["https://login.microsoftonline.us/common", "https://graph.microsoft.us/"],
+    ["https://login.chinacloudapi.cn/common", "https://microsoftgraph.chinacloudapi.cn/"],
+    ["https://fabrikam.b2clogin.cn/tfp/fabrikam.partner.onmschina.cn/b2c_1_in", "https://microsoftgraph.chinacloudapi.cn/"],
+    ["https://notmicrosoftonline.us/common", "https://graph.microsoft.com/"],
+    ["", "https://graph.microsoft.com/"],
+  ]
+) Deno.test(`for ${authority || "no authority"} Graph is at ${graph}`, () => assert.equal(graphRoot(authority), graph));
 
 for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
   Deno.test(`each rule has its sentence in ${tag}`, () => {

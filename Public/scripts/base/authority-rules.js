@@ -1,5 +1,7 @@
-// MSAL's demands on an authority, and its verdict, as its sources have them (version 2.13.0).
+// MSAL's demands on an authority, and its verdict, as its sources have them (version 2.13.0); and, beside it, whether there can be such an
+// address at all: MSAL compares forms and asks nobody.
 
+import { cloudOf } from "./clouds.js";
 import { isUnknown } from "./project.js";
 
 /** MSAL's class for the authorities of a kind of tenant. */
@@ -8,19 +10,27 @@ export const authorityClass = { workforce: "MSALAADAuthority", external: "MSALCI
 /** Whether MSAL takes a host for an external tenant's: by its second part, whatever follows (MSIDCIAMAuthority.m:88). */
 const isExternal = (host) => host.split(".")[1] === "ciamlogin";
 
+/** Whether a host is one of B2C's, in any cloud. */
+export const isB2C = (host) => /\.b2clogin\.(?:com|cn|us|de)$/i.test(host);
+
 /** The kind of tenant whose hosts have this name. */
-export const kindOf = (
-  host,
-) => (isExternal(host)
-  ? "external"
-  : host.endsWith(".b2clogin.com")
-  ? "b2c"
-  : isUnknown("workforce", `https://${host}`)
-  ? undefined
-  : "workforce");
+export const kindOf = (host) => {
+  if (isExternal(host)) return "external";
+  if (isB2C(host)) return "b2c";
+  return isUnknown("workforce", `https://${host}`) ? undefined : "workforce";
+};
 
 const segments = (url) => url.pathname.split("/").filter(Boolean);
 const metadata = (authority) => `${authority}/v2.0/.well-known/openid-configuration`;
+
+const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const aliases = ["common", "organizations", "consumers"];
+
+/** The domains of a tenant's first name, which has letters and digits alone, 27 at the most. */
+const initialDomain = /^(?:onmicrosoft\.(?:com|us|de)|partner\.onmschina\.cn)$/i;
+
+/** A name of a user flow or a custom policy. */
+const isPolicy = (text) => /^b2c_1/i.test(text);
 
 const judges = {
   workforce(url, report) {
@@ -31,6 +41,10 @@ const judges = {
     const authority = `https://${url.host}/${tenant}`;
     if (rest.length > 0) report("info", "rest", { normalized: authority });
     if (isUnknown("workforce", authority)) report("info", "known", { host: url.host });
+    // Entra ID's answer is AADSTS900023.
+    else if (!guid.test(tenant) && !tenant.includes(".") && !aliases.includes(tenant.toLowerCase())) {
+      report("bad", "tenant_form", { tenant });
+    }
     if (url.port) report("info", "port");
     const discovery = `https://${url.host}/common/discovery/instance?api-version=1.1&authorization_endpoint=${
       encodeURIComponent(`${authority}/oauth2/v2.0/authorize`)
@@ -41,8 +55,14 @@ const judges = {
     if (!url.hostname.includes(".")) return report("bad", "dot", { host: url.hostname });
     const parts = segments(url);
     if (parts.length === 0 && isExternal(url.hostname)) {
-      parts.push(`${url.hostname.split(".")[0]}.onmicrosoft.com`);
-      report("info", "ciam_tenant", { tenant: parts[0] });
+      const [name] = url.hostname.split(".");
+      const domain = cloudOf(url.hostname)?.domain;
+      parts.push(`${name}.onmicrosoft.com`);
+      if (guid.test(name)) report("bad", "guid_host", { tenant: parts[0], normalized: `https://${url.host}/${name}` });
+      else if (domain) report("info", "ciam_cloud", { tenant: parts[0], normalized: `https://${url.host}/${name}.${domain}` });
+      else report("info", "ciam_tenant", { tenant: parts[0] });
+    } else if (isExternal(url.hostname) && aliases.includes(parts[0].toLowerCase())) {
+      report("info", "ciam_alias", { tenant: parts[0], normalized: `https://${url.host}/` });
     }
     return [metadata([`https://${url.host}`, ...parts].join("/"))];
   },
@@ -50,17 +70,44 @@ const judges = {
     const parts = segments(url);
     const isUsual = parts[0]?.toLowerCase() === "tfp";
     if (parts.length < (isUsual ? 3 : 2)) return report("bad", "policy");
-    if (!isUsual) report("info", "no_tfp");
+    const names = parts.filter((each) => each.toLowerCase() !== "tfp");
+    const normalized = (tenant, policy) => ({ normalized: `https://${url.host}/tfp/${tenant}/${policy}` });
+    const [tenant, policy] = names;
+    if (policy === undefined) report("bad", "policy");
+    else if (parts.length > names.length + (isUsual ? 1 : 0)) report("info", "tfp_place", normalized(tenant, policy));
+    else if (isPolicy(tenant) && !isPolicy(policy)) report("info", "policy_order", normalized(policy, tenant));
+    else if (!isPolicy(policy)) report("info", "policy_name", { policy });
+    else if (names.length > 2) report("info", "rest_b2c", normalized(tenant, policy));
+    else if (!isUsual) report("info", "no_tfp");
     report("info", "known_b2c");
     return [metadata(`https://${url.host}/${parts.join("/")}`)];
   },
 };
 
+/** The cloud of the host, and a domain of the path that is in another; a name that no tenant can have. */
+function judgeNames(url, report) {
+  const { host, hostname } = url;
+  const cloud = cloudOf(hostname);
+  const { graph, also = "", portal } = cloud ?? {};
+  if (cloud?.isClosed) report("bad", "cloud_closed", { host });
+  else if (portal) report("info", "cloud", { host, cloud: cloud.id, graph: graph + also, portal });
+  else if (cloud) report("info", "cloud_own", { host });
+  for (const tenant of segments(url)) {
+    const other = cloudOf(tenant);
+    if (other && other !== cloud && (cloud || kindOf(hostname))) report("info", "cloud_domain", { tenant, host, cloud: other.id });
+    const [name, ...rest] = tenant.split(".");
+    if (guid.test(name) && initialDomain.test(rest.join("."))) {
+      report("bad", "guid_domain", { tenant, normalized: url.href.replace(tenant, name) });
+    }
+  }
+  if (isB2C(hostname) && guid.test(hostname.split(".")[0])) report("bad", "guid_b2c", { host });
+}
+
 /**
  * Judges what was typed for a kind of tenant.
  *
- * Returns { isAccepted, found: [{ level, rule, … }], requests }: what there is to know, the decisive first, and the addresses that
- * MSAL asks before the sign-in page opens. Nothing is asked here.
+ * Returns { isAccepted, isSound, found: [{ level, rule, … }], requests }: what there is to know, the decisive first, and the addresses that
+ * MSAL asks before the sign-in page opens. Nothing is asked here. What MSAL accepts is not sound where there can be no such address.
  */
 export function judgeAuthority(text, kind) {
   const found = [];
@@ -75,8 +122,10 @@ export function judgeAuthority(text, kind) {
   else {
     const other = kindOf(url.hostname);
     if (other && other !== kind) report("info", "other_kind", { host: url.hostname, kind: other });
-    const [, before] = url.pathname.match(/^(.*?)\/(?:v2\.0|\.well-known)(?:\/|$)/i) ?? [];
+    const [, before] = url.pathname.match(/^(.*?)(?:\/oauth2)?\/(?:v2\.0|\.well-known)(?:\/|$)/i) ?? [];
     requests = before === undefined ? judges[kind](url, report) : report("bad", "version", { normalized: `https://${url.host}${before}` });
+    judgeNames(url, report);
   }
-  return { isAccepted: requests.length > 0, found, requests };
+  const isAccepted = requests.length > 0;
+  return { isAccepted, isSound: isAccepted && !found.some(({ level }) => level === "bad"), found, requests };
 }

@@ -1,5 +1,6 @@
 // A whole Xcode project from the reader's values: out of the templates in Public/projects.
 
+import { graphOf } from "./clouds.js";
 import { loadTexts, t } from "./page.js";
 
 const source = new URL("../../projects/projects.json", import.meta.url);
@@ -38,7 +39,7 @@ export function wordsFor(names) {
 }
 
 /** Where Microsoft Graph is for the accounts of an authority: a national cloud has its own. */
-export const graphRoot = (authority) => data.graph[URL.parse(authority)?.host ?? ""] ?? data.graph[""];
+export const graphRoot = (authority) => graphOf(URL.parse(authority)?.hostname ?? "");
 
 /** Whether MSAL has to be told to trust an authority: it asks Microsoft about a host of Entra ID, and trusts these without asking. */
 export const isUnknown = (kind, authority) => kind === "workforce" && !data.trusted_hosts.includes(URL.parse(authority)?.host);

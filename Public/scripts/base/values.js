@@ -140,7 +140,7 @@ export function filled(page) {
   const hasBundle = isBundleID(values.bundle_id);
   const clientID = isDemo && hasBundle ? demoClientID(values.bundle_id) : values.client_id;
   const hasClient = isDemo ? hasBundle : isClientID(clientID);
-  const isGood = judgeAuthority(there.authority, kind).isAccepted;
+  const isGood = judgeAuthority(there.authority, kind).isSound;
   const bundleID = hasBundle ? values.bundle_id : "Your_Bundle_ID";
   return {
     api: "",

@@ -3,36 +3,50 @@
 import { authorityClass, judgeAuthority, kindOf } from "../base/authority-rules.js";
 import { t } from "../base/page.js";
 
-const sentence = ({ rule, level: _level, ...values }) =>
-  t(`authority.rule.${rule}`, { ...values, ...(values.kind && { kind: t(`authority.kind.${values.kind}`) }) });
+const sentence = ({ rule, level: _level, kind, cloud, ...values }) =>
+  t(`authority.rule.${rule}`, {
+    ...values,
+    ...(kind && { kind: t(`authority.kind.${kind}`) }),
+    ...(cloud && { cloud: t(`authority.cloud.${cloud}`) }),
+  });
 
-/** The decisive sentence about an authority: what is wrong with it, or that nothing is. */
+/** Forms that MSAL accepts and no document has: they are not simply fine. */
+const doubts = ["tfp_place", "policy_order", "policy_name", "rest_b2c", "ciam_alias", "ciam_cloud", "cloud_domain"];
+
+/** The decisive sentence about an authority, with its level: what is wrong with it, what to check, or that nothing is, and its cloud. */
 export function verdict(text, kind) {
-  const { isAccepted, found } = judgeAuthority(text, kind);
-  const worst = found.find(({ level }) => level === "bad");
-  return { isAccepted, text: worst ? sentence(worst) : t("authority.taken", { type: authorityClass[kind] }) };
+  const { isSound, found } = judgeAuthority(text, kind);
+  const wrong = found.find(({ level }) => level === "bad");
+  if (wrong) return { level: "bad", isSound, text: sentence(wrong) };
+  const doubt = found.find(({ rule }) => doubts.includes(rule));
+  if (doubt) return { level: "info", isSound, text: sentence(doubt) };
+  const cloud = found.filter(({ rule }) => rule === "cloud" || rule === "cloud_own");
+  return { level: "fine", isSound, text: [t("authority.taken", { type: authorityClass[kind] }), ...cloud.map(sentence)].join(" ") };
 }
 
 /** The kind of tenant that an authority most likely belongs to: by its host or, of a host that nobody knows, by its path. */
 function likelyKind(text) {
   const url = URL.canParse(text) ? new URL(text) : null;
-  return (url && kindOf(url.hostname)) ?? (/^\/(?:tfp\/|[^/]+\/b2c_1)/i.test(url?.pathname) ? "b2c" : "workforce");
+  return (url && kindOf(url.hostname)) ?? (/^\/(?:tfp\/|[^/]+\/(?:tfp\/)?b2c_1)/i.test(url?.pathname) ? "b2c" : "workforce");
 }
 
 /** All there is to know about an authority of any kind: the verdict, sentences with their level, and what MSAL asks before its page opens. */
 export function judgment(text) {
   const kind = likelyKind(text);
-  const type = authorityClass[kind];
-  const { isAccepted, found, requests } = judgeAuthority(text, kind);
-  const hasToBeKnown = found.some(({ rule }) => rule.startsWith("known"));
-  const said = !isAccepted
-    ? t("authority.refused", { type })
-    : hasToBeKnown
-    ? t("authority.taken_if_known", { type })
-    : t("authority.taken", { type });
+  const { isAccepted, isSound, found, requests } = judgeAuthority(text, kind);
+  const has = (isOne) => found.some(({ rule }) => isOne(rule));
+  const [level, key] = !isAccepted
+    ? ["bad", "refused"]
+    : !isSound
+    ? ["bad", "cannot_work"]
+    : has((rule) => doubts.includes(rule))
+    ? ["info", "taken_to_check"]
+    : has((rule) => rule.startsWith("known"))
+    ? ["info", "taken_if_known"]
+    : ["fine", "taken"];
   return {
-    level: !isAccepted ? "bad" : hasToBeKnown ? "info" : "fine",
-    said,
+    level,
+    said: t(`authority.${key}`, { type: authorityClass[kind] }),
     sentences: found.map((each) => [each.level, sentence(each)]),
     requests,
   };

@@ -3,6 +3,7 @@
 import { verdict } from "./authority.js";
 import { fill as fillProject } from "./project.js";
 import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
+import { cloudOf } from "../base/clouds.js";
 import { base, element, isShared, language, t, withElements } from "../base/page.js";
 import { numbers } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
@@ -111,8 +112,8 @@ const link = (label, href) => Object.assign(element("a", "", label), { href });
 
 /** Where to go on. */
 function help(values, isComplete) {
-  const registration =
-    `https://entra.microsoft.com/#view/Microsoft_AAD_RegisteredApps/ApplicationMenuBlade/~/Authentication/appId/${values.client_id}`;
+  const portal = cloudOf(URL.parse(values.authority)?.hostname ?? "")?.portal ?? "https://entra.microsoft.com/";
+  const registration = `${portal}#view/Microsoft_AAD_RegisteredApps/ApplicationMenuBlade/~/Authentication/appId/${values.client_id}`;
   return element(
     "ul",
     "links",
@@ -169,12 +170,13 @@ function judgeAuthority({ tenant, kind, authority }) {
   const field = document.getElementById("authority");
   if (tenant !== "mine" || kind === "b2c" || !authority) {
     place.textContent = "";
+    place.className = "";
     return field.removeAttribute("aria-invalid");
   }
-  const { isAccepted, text } = verdict(authority, kind);
-  place.className = isAccepted ? "" : "bad";
+  const { level, isSound, text } = verdict(authority, kind);
+  place.className = level;
   if (place.textContent !== text) place.textContent = text;
-  if (isAccepted) field.removeAttribute("aria-invalid");
+  if (isSound) field.removeAttribute("aria-invalid");
   else field.setAttribute("aria-invalid", "true");
 }
 
