@@ -83,6 +83,8 @@ for (
     [JSON.stringify({ access_token: "short" }), ["access opaque"]],
     [`Bearer ${OPAQUE}`, ["undefined opaque"]],
     ["eyJ.eyJ.eyJ", []],
+    [`the log says "${FOREIGN.slice(0, 30)}\n  ${FOREIGN.slice(30, 60)}\n  ${FOREIGN.slice(60)}".`, ["undefined RS256"]],
+    [`"secret\\":\\"${FOREIGN}\\",`, ["undefined RS256"]],
   ]
 ) {
   Deno.test(`${wanted.join(", ") || "no token"} is in ${shown(text)}`, () =>

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { part } from "./requests.js";
-import { checkSignature, checkTimes, readToken } from "../../Public/scripts/paste/token-text.js";
+import { checkSignature, checkTimes, judgeToken, readToken } from "../../Public/scripts/paste/token-text.js";
 
 const rsa = { name: "RSASSA-PKCS1-v1_5", modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: "SHA-256" };
 const ec = { name: "ECDSA", namedCurve: "P-256" };
@@ -77,10 +77,89 @@ for (const [header, signer, more, ...wanted] of SIGNATURES) {
   });
 }
 
+const TENANT = "aaaabbbb-0000-cccc-1111-dddd2222eeee";
+const CLIENT = "00001111-aaaa-2222-bbbb-3333cccc4444";
+const PERSONAL = "9188040d-6c67-4c5b-b112-36a304b66dad";
+const V2 = { iss: `https://login.microsoftonline.com/${TENANT}/v2.0`, tid: TENANT, oid: "o", sub: "s", ver: "2.0" };
+const ID = { ...V2, aud: CLIENT, nonce: "n", preferred_username: "a@contoso.example", email: "a@contoso.example" };
+const V1 = { ...V2, iss: `https://sts.windows.net/${TENANT}/`, ver: "1.0", aud: "api://tasks", appid: CLIENT, scp: "read" };
+const ACCESS = { ...V2, aud: CLIENT, azp: CLIENT, scp: "read" };
+const B2C = {
+  iss: `https://contoso.b2clogin.com/${TENANT}/v2.0/`,
+  aud: CLIENT,
+  ver: "1.0",
+  tfp: "B2C_1_in",
+  emails: ["a@contoso.example"],
+};
+const GRAPH = "00000003-0000-0000-c000-000000000000";
+
+/** Claims, what a text before them calls the token, and what is said of them. */
+const JUDGED = [
+  [ID, undefined, []],
+  [{ ...ID, hasgroups: "true" }, undefined, ["overage"]],
+  [{ ...ID, hasgroups: true }, undefined, ["overage"]],
+  [{ ...ID, hasgroups: false }, undefined, []],
+  [{ ...ID, _claim_names: { groups: "src1" } }, undefined, ["overage"]],
+  [{ ...ACCESS, _claim_names: '{"groups":"src1"}' }, undefined, ["overage", "version_2"]],
+  [{ ...ID, email: undefined }, undefined, ["no_email"]],
+  [{ ...ID, email: undefined }, "access", ["version_2"]],
+  [{ ...ID, oid: undefined }, undefined, ["no_profile"]],
+  [{ ...ID, tid: PERSONAL, iss: `https://login.microsoftonline.com/${PERSONAL}/v2.0` }, undefined, ["personal"]],
+  [{ tid: PERSONAL, iss: "https://issuer.example/" }, undefined, ["personal"]],
+  [V1, undefined, ["version_1"]],
+  [{ ...V1, iss: `https://sts.chinacloudapi.cn/${TENANT}/` }, undefined, ["version_1"]],
+  [{ ...V1, scp: undefined, appid: undefined, aud: CLIENT }, undefined, ["version_1_id", "no_email"]],
+  [ACCESS, undefined, ["version_2"]],
+  [{ ...ACCESS, aud: GRAPH }, undefined, ["for_graph"]],
+  [{ ...V1, aud: "https://graph.microsoft.com" }, undefined, ["for_graph"]],
+  [{ ...V1, aud: "https://graph.microsoft.us/" }, undefined, ["for_graph"]],
+  [{ ...V1, aud: "https://graph.windows.net" }, undefined, ["for_old_graph"]],
+  [{ ...V1, aud: "https://graph.microsoft.com.evil.example" }, undefined, ["version_1"]],
+  [{ ...ID, acct: 1 }, undefined, ["guest"]],
+  [{ ...ID, acct: 0 }, undefined, []],
+  [{ ...ID, preferred_username: "a_fabrikam.example#EXT#@contoso.example" }, undefined, ["guest"]],
+  [{ ...V1, unique_name: "live.com#a@outlook.example" }, undefined, ["guest", "version_1"]],
+  [{ ...ID, idp: "https://sts.windows.net/other/" }, undefined, ["guest"]],
+  [{ ...ID, idp: `https://sts.windows.net/${TENANT}/` }, undefined, []],
+  [{ ...ACCESS, scp: undefined, idtyp: "app", roles: ["a"] }, undefined, ["app_only", "version_2"]],
+  [{ ...V1, scp: undefined, oid: "s" }, undefined, ["app_only", "version_1"]],
+  [{ ...ID, iss: `https://${TENANT}.ciamlogin.com/${TENANT}/v2.0` }, undefined, ["external"]],
+  [{ ...ID, iss: `https://${TENANT}.ciamlogin.com/${TENANT}/v2.0`, idp: "google.com" }, undefined, ["external"]],
+  // Version 1.0 is B2C's own.
+  [B2C, undefined, ["b2c"]],
+  [{ ...B2C, iss: "https://login.contoso.example/", idp: "live.com" }, undefined, ["b2c"]],
+  [{ ...B2C, tfp: undefined, acr: "b2c_1a_in" }, undefined, ["b2c"]],
+  [{ ...B2C, emails: undefined }, undefined, ["b2c", "no_emails"]],
+  [{ iss: "https://issuer.example/", ver: "1.0", aud: "api://a" }, undefined, []],
+  [{ iss: 7, aud: ["a"], upn: {}, idp: [], tfp: 1 }, undefined, []],
+  [{}, undefined, []],
+];
+
+for (const [claims, name, wanted] of JUDGED) {
+  Deno.test(`of ${name ?? "a token"} with ${JSON.stringify(claims)} is said ${wanted.join(", ") || "nothing"}`, () =>
+    assert.deepEqual(judgeToken({ claims }, name).map(({ rule }) => rule), wanted));
+}
+
+/** Groups that did not fit are at the Graph of the issuer's cloud: a person's own, or those of the token's person. */
+for (
+  const [claims, address] of [
+    [ID, "https://graph.microsoft.com/v1.0/me/"],
+    [{ ...ID, iss: `https://login.microsoftonline.us/${TENANT}/v2.0` }, "https://graph.microsoft.us/v1.0/me/"],
+    [{ ...V1, iss: `https://sts.chinacloudapi.cn/${TENANT}/` }, "https://microsoftgraph.chinacloudapi.cn/v1.0/users/o/"],
+  ]
+) {
+  Deno.test(`the groups of ${claims.iss} are at ${address}`, () =>
+    assert.equal(
+      judgeToken({ claims: { ...claims, hasgroups: true } })[0].address,
+      `${address}transitiveMemberOf/microsoft.graph.group`,
+    ));
+}
+
 for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
   Deno.test(`each reason has its sentence in ${tag}`, () => {
     const { page } = JSON.parse(Deno.readTextFileSync(new URL(`../../Public/languages/${tag}.json`, import.meta.url)));
     assert.deepEqual([...SIGNATURES.map((row) => row[4]), "padded", "opaque"].filter((reason) => !page[`paste.token.${reason}`]), []);
+    assert.deepEqual(JUDGED.flatMap((row) => row[2]).filter((rule) => !page[`paste.judged.${rule}`]), []);
   });
 }
 

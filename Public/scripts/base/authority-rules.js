@@ -1,7 +1,7 @@
 // MSAL's demands on an authority, and its verdict, as its sources have them (version 2.13.0); and, beside it, whether there can be such an
 // address at all: MSAL compares forms and asks nobody.
 
-import { cloudOf } from "./clouds.js";
+import { cloudOf, isB2C } from "./clouds.js";
 import { isUnknown } from "./project.js";
 
 /** MSAL's class for the authorities of a kind of tenant. */
@@ -9,9 +9,6 @@ export const authorityClass = { workforce: "MSALAADAuthority", external: "MSALCI
 
 /** Whether MSAL takes a host for an external tenant's: by its second part, whatever follows (MSIDCIAMAuthority.m:88). */
 const isExternal = (host) => host.split(".")[1] === "ciamlogin";
-
-/** Whether a host is one of B2C's, in any cloud. */
-export const isB2C = (host) => /\.b2clogin\.(?:com|cn|us|de)$/i.test(host);
 
 /** The kind of tenant whose hosts have this name. */
 export const kindOf = (host) => {

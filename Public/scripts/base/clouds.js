@@ -28,3 +28,6 @@ export const cloudOf = (name) => clouds.find(({ names }) => names.some((each) =>
 
 /** Where Microsoft Graph is for those whose tokens come from a host. */
 export const graphOf = (host) => cloudOf(host)?.graph ?? "https://graph.microsoft.com/";
+
+/** Whether a host is one of B2C's, in any cloud. */
+export const isB2C = (host) => /\.b2clogin\.(?:com|cn|us|de)$/i.test(host);

@@ -41,10 +41,15 @@ export function tokensIn(text) {
   if (alone) return [alone];
   const found = new Map();
   const put = (token, name, read) => found.get(token)?.name || found.set(token, { name, read });
-  for (const { 0: token, index } of text.matchAll(signed)) {
-    const read = readToken(token);
-    if (read) put(token, nameBefore(text.slice(Math.max(0, index - 60), index)), read);
-  }
+  const look = (inside) => {
+    for (const { 0: token, index } of inside.matchAll(signed)) {
+      const read = readToken(token);
+      if (read) put(token, nameBefore(inside.slice(Math.max(0, index - 60), index)), read);
+    }
+  };
+  look(text);
+  // A terminal or a mail may have broken it over lines.
+  if (found.size === 0 && text.includes("eyJ")) look(text.replace(/(?<=[\w.-])\\?\r?\n[ \t]{0,40}(?=[\w.-])/g, ""));
   for (const { 0: token, index } of text.matchAll(opaque)) put(token, nameBefore(text.slice(Math.max(0, index - 60), index)));
   const { access_token: access } = objectOf(text) ?? {};
   if (typeof access === "string" && !found.has(access)) put(access, "access");

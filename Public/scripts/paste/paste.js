@@ -12,7 +12,7 @@ import { judgment } from "../native/authority.js";
 import { errorCards, loadExplanations } from "../native/error-cards.js";
 import { finding, lintCards } from "../native/lint-cards.js";
 import { caseIn, kindOf, kinds, tokensIn } from "./kinds.js";
-import { checkSignature, checkTimes } from "./token-text.js";
+import { checkSignature, checkTimes, judgeToken } from "./token-text.js";
 import { filled, own } from "../base/values.js";
 
 const box = document.getElementById("paste");
@@ -145,14 +145,16 @@ function token(text) {
   return found.flatMap((each, index) => [...(found.length > 1 ? [title(each, index)] : []), ...tokenCards(each)]);
 }
 
-function tokenCards({ read }) {
+function tokenCards({ name, read }) {
   if (!read) return [card(t("paste.kind.token"), finding("info", t("paste.token.opaque")))];
   const results = element("section", "card", element("h3", "", t("lint.findings")));
   const times = read.claims && checkTimes(read.claims);
+  const said = read.claims ? judgeToken(read, name).map(({ level, rule, ...more }) => finding(level, t(`paste.judged.${rule}`, more))) : [];
   const checked = demoKeys().then((keys) => checkSignature(read, keys)).catch(() => ({ result: "unchecked", reason: "key_type" }));
   checked.then((signature) => {
     results.append(result(t("paste.signature"), signature));
     if (times) results.append(result(t("paste.validity"), times));
+    results.append(...said);
   });
   const header = Object.entries(read.header).map((
     [name, value],

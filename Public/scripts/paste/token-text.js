@@ -1,5 +1,7 @@
 // A signed token (JWT, RFC 7519 and RFC 7515), read and verified in the page. Nothing in a token decides what is fetched.
 
+import { graphOf, isB2C } from "../base/clouds.js";
+
 function bytes(part) {
   if (!/^[\w-]*$/.test(part) || part.length % 4 === 1) throw new TypeError("not base64url");
   return Uint8Array.from(atob(part.replace(/-/g, "+").replace(/_/g, "/")), (each) => each.charCodeAt(0));
@@ -87,4 +89,80 @@ export function checkTimes({ exp, nbf }, now = Date.now() / 1000) {
   if (typeof exp === "number" && now >= exp) return { result: "wrong", reason: "expired", time: exp };
   if (typeof nbf === "number" && now < nbf) return { result: "wrong", reason: "not_yet", time: nbf };
   return typeof exp === "number" ? { result: "verified", reason: "valid", time: exp } : undefined;
+}
+
+// MARK: Judgment
+
+/** The tenant of all personal Microsoft accounts. */
+const personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad";
+
+/** Microsoft Graph as an audience, in each cloud, and Azure AD Graph, which has been retired. */
+const graph =
+  /^(?:00000003-0000-0000-c000-000000000000|https:\/\/(?:(?:dod-)?graph\.microsoft\.(?:com|us)|microsoftgraph\.chinacloudapi\.cn))\/?$/i;
+const oldGraph = /^(?:00000002-0000-0000-c000-000000000000|https:\/\/graph\.(?:windows\.net|chinacloudapi\.cn|microsoftazure\.us))\/?$/i;
+
+const hostOf = (address) => URL.parse(address)?.hostname ?? "";
+const isTrue = (value) => value === true || /^(?:true|1)$/i.test(String(value));
+const textOf = (value) => (typeof value === "string" ? value : "");
+
+/** The user flow of B2C that issued a token; empty where only the issuer says that it was one. Undefined for all others. */
+function flowOf({ tfp, acr, iss }) {
+  const named = [tfp, acr].map(textOf).find((each) => /^b2c_1/i.test(each));
+  return named ?? (isB2C(hostOf(iss)) || /\/tfp\//i.test(textOf(iss)) ? textOf(tfp) : undefined);
+}
+
+/** The parties that issue tokens, by the issuer's host; undefined for all but Microsoft's. */
+function platformOf({ iss }) {
+  const host = hostOf(iss);
+  if (host.split(".")[1] === "ciamlogin" || host.startsWith("ciamlogin.")) return "external";
+  if (/^sts\.(?:windows\.net|chinacloudapi\.cn)$/.test(host)) return "version_1";
+  return /^login\.(?:microsoftonline\.(?:com|us)|partner\.microsoftonline\.cn|chinacloudapi\.cn)$/.test(host) ? "version_2" : undefined;
+}
+
+/** Whether the person is at home in another tenant. */
+const isGuest = ({ acct, idp, tid, upn, unique_name: unique, preferred_username: preferred }) =>
+  String(acct) === "1" || [upn, unique, preferred].some((each) => /#EXT#|^live\.com#/i.test(textOf(each))) ||
+  (textOf(idp) !== "" && !textOf(idp).includes(tid) && /^https:\/\/sts\.|^(?:live\.com|mail)$/.test(idp));
+
+/**
+ * What a token is and lacks: [{ level, rule, … }], of which each answers a question that brings people to a token. Its name is id or access
+ * where the text around it told.
+ */
+export function judgeToken({ claims }, name) {
+  const found = [];
+  const report = (rule, more = {}) => found.push({ level: "info", rule, ...more });
+  const { aud, iss, tid, ver, scp, roles, azp, appid, oid, sub, idtyp } = claims;
+  const platform = platformOf(claims);
+  const flow = flowOf(claims);
+  const audience = textOf(aud);
+  const isForGraph = graph.test(audience);
+  const isAccess = name === "access" ||
+    (name !== "id" && ([scp, roles && azp, appid, idtyp].some(Boolean) || /^(?:api|https?):/.test(audience)));
+  const root = graphOf(hostOf(iss));
+
+  if (isForGraph) report("for_graph");
+  else if (oldGraph.test(audience)) report("for_old_graph", { graph: root });
+  if (isTrue(claims.hasgroups) || JSON.stringify(claims._claim_names ?? "").includes("groups")) {
+    const person = isAccess && !isForGraph && oid ? `users/${oid}` : "me";
+    report("overage", { address: `${root}v1.0/${person}/transitiveMemberOf/microsoft.graph.group` });
+  }
+  if (flow !== undefined) {
+    report("b2c", { item: flow || "–" });
+    if (!isAccess && !claims.emails && !claims.email) report("no_emails");
+    return found;
+  }
+  if (tid === personalTenant || textOf(iss).includes(personalTenant)) report("personal", { tenant: personalTenant });
+  if (platform === undefined) return found;
+  if (platform === "external") report("external", { iss });
+  const isApp = idtyp === "app" || (isAccess && !scp && oid !== undefined && oid === sub);
+  if (isApp) report("app_only");
+  else if (platform !== "external" && isGuest(claims)) report("guest", { tid });
+  if (isAccess && !isForGraph && !oldGraph.test(audience)) {
+    const next = /chinacloudapi/.test(iss) ? "login.partner.microsoftonline.cn" : "login.microsoftonline.com";
+    if (platform === "version_1") report("version_1", { iss, aud: audience, wanted: `https://${next}/${tid}/v2.0` });
+    else if (String(ver) === "2.0") report("version_2", { iss, aud: audience });
+  } else if (!isAccess && platform === "version_1") report("version_1_id", { iss });
+  if (!isAccess && !claims.email) report("no_email");
+  if (!isAccess && !oid) report("no_profile");
+  return found;
 }
