@@ -104,6 +104,10 @@ const PARTS = [
   ["paste", "%"],
   ["paste", "?response_type="],
   ["paste", "&scope=a+b/c"],
+  ["paste", "&scope=////a"],
+  ["paste", "+a/.default"],
+  ["paste", "<!-- - "],
+  ["paste", "<?xml "],
 ];
 
 /** The milliseconds of processor time up to now, in which other processes have no part. */

@@ -105,7 +105,7 @@ const ADDRESSES = [
   [address({ client_id: "Your_Client_ID" }), "", ["client_id"]],
   [address({ client_id: null }), "", ["missing"]],
   [address({ client_secret: "abc" }), "", ["client_secret"]],
-  [address({ response_type: "code id_token" }), "", ["response_type"]],
+  [address({ response_type: "code id_token" }), "", ["response_type", "missing"]],
   [address({ response_type: null }), "", ["missing"]],
   [address({ redirect_uri: `msauth.${BUNDLE}` }), "", ["redirect_form"]],
   // MSAL compares letter for letter, and takes the bundle ID as the host of any scheme.
@@ -144,7 +144,6 @@ const ADDRESSES = [
   [`${ENTRA}/common/oauth2/v2.0/logout?post_logout_redirect_uri=https%3A%2F%2Fcontoso.example%2Fout`, "", ["logout"]],
   ["https://idp.example/authorize?client_id=a&request_uri=urn%3Aietf%3Aparams%3Aoauth%3Arequest_uri%3Ab", "", ["pushed"]],
   ["https://idp.example/as/par?client_id=a", "", ["par"]],
-  [address({ redirect_uri: "https://contoso.example/" }), "", ["redirect_web"]],
   [address({ redirect_uri: `msal${CLIENT}://auth` }), "", ["redirect_old"]],
   [address({ redirect_uri: "x-app://back" }), "", ["redirect_form"]],
   [address({ redirect_uri: null }), "", ["missing"]],
@@ -156,8 +155,74 @@ const ADDRESSES = [
   [address({ prompt: "always" }), "", ["prompt"]],
   [address({ prompt: "select_account", login_hint: "a" }), "", ["hint"]],
   [address({ at: "http://localhost/common/oauth2/v2.0/authorize" }), "", ["https"]],
-  [address({ at: "https://login.microsoftonline.com/common/oauth2/authorize" }), "", ["version_1"]],
+  [address({ at: "https://login.microsoftonline.com/common/oauth2/authorize" }), "", ["version_1", "scope_v1"]],
   [address() + "&state=b", "", ["twice"]],
+  // A web application's request lacks what only a native app's needs.
+  ...[
+    { redirect_uri: "https://contoso.example/" },
+    { redirect_uri: "http://localhost:5000/signin-oidc", response_mode: "form_post" },
+    { redirect_uri: "http://localhost:5000/signin-oidc", "x-client-SKU": "ID_NETSTANDARD2_0" },
+    { redirect_uri: "https://contoso.example/", response_type: "code id_token", response_mode: "form_post", nonce: "n" },
+    { redirect_uri: "https://contoso.example/", "x-client-SKU": "MSAL.js", scope: "openid" },
+  ].map((more) => [address({ code_challenge: null, code_challenge_method: null, ...more }), BUNDLE, []]),
+  [address({ code_challenge: null, "x-client-SKU": "MSAL.iOS" }), "", ["pkce"]],
+  [address({ redirect_uri: "https://contoso.example/", response_type: "id_token" }), "", ["missing"]],
+  [address({ redirect_uri: "https://contoso.example/", response_type: "code id_token", response_mode: "query", nonce: "n" }), "", [
+    "mode_query",
+  ]],
+  [address({ response_mode: "post" }), "", ["response_mode"]],
+  // On a machine of one's own http is allowed, and nowhere else.
+  ...["http://localhost", "http://127.0.0.1:50389/", "http://[::1]:9/a", `${ENTRA}/common/oauth2/nativeclient`].map((redirect_uri) => [
+    address({ redirect_uri, scope: "User.Read" }),
+    BUNDLE,
+    ["redirect_desktop"],
+  ]),
+  ...["http://203.0.113.7:9000/a", "http://app.contoso.example/", "http://localhost.contoso.example/", "http://10.0.0.1/"].map((
+    redirect_uri,
+  ) => [address({ redirect_uri }), BUNDLE, ["redirect_http"]]),
+  [address({ redirect_uri: "https://contoso.example/#a" }), "", ["redirect_fragment"]],
+  [address({ redirect_uri: "https://*.contoso.example/" }), "", ["redirect_wildcard"]],
+  [address({ nonce: "c3RhdGU" }), "", ["state_nonce"]],
+  [address({ claims: '{"access_token":{}}' }), "", []],
+  [address({ claims: "%7B%7D" }), "", ["claims"]],
+  [address({ prompt: "admin_consent" }), "", ["prompt_v1"]],
+  [address({ prompt: "admin_consent", scope: null, at: `${ENTRA}/common/oauth2/authorize`, resource: "https://a/" }), "", ["version_1"]],
+  // Scopes by their grammar.
+  ...[
+    ["User.Read,openid", ["scope_comma"]],
+    ["User.Read%20openid", ["scope_encoded"]],
+    ["User.Read+openid", ["scope_encoded"]],
+    ['["User.Read"] openid offline_access', ["scope_form"]],
+    ["'User.Read' openid offline_access", ["scope_form"]],
+    ["[api://a/.default openid offline_access", ["scope_form"]],
+    ["OpenID offline_access User.Read", ["scope_case", "openid"]],
+    ["openid offline_access api://tasks", ["scope_bare"]],
+    ["openid offline_access https://graph.microsoft.com/", ["scope_bare"]],
+    [`openid offline_access ${CLIENT}`, ["scope_client"]],
+    [`openid offline_access api://${CLIENT}/read`, []],
+    ["openid offline_access https://graph.microsoft.com/.default", []],
+    ["openid offline_access https://graph.microsoft.com/.default User.Read", ["scope_default"]],
+    ["openid offline_access https://graph.microsoft.us/User.Read", ["scope_cloud"]],
+    ["openid offline_access https://contoso.onmicrosoft.com/tasks/read", []],
+  ].map(([scope, wanted]) => [address({ scope }), "", wanted]),
+  [
+    address({
+      scope: "openid offline_access https://graph.microsoft.us/User.Read",
+      at: "https://login.microsoftonline.us/common/oauth2/v2.0/authorize",
+    }),
+    "",
+    [],
+  ],
+  // A resource beside the scopes: at v2.0 only.
+  ...[
+    ["https://api.example/", "openid offline_access https://api.example/.default", []],
+    ["https://api.example/v1", "openid offline_access https://api.example/.default", ["resource_other"]],
+    ["https://graph.microsoft.com/", "openid offline_access User.Read", []],
+    ["https://api.example", "openid offline_access User.Read", ["resource_other"]],
+    [CLIENT, `openid offline_access api://${CLIENT}/read`, []],
+    ["https://api.example", "openid offline_access", ["resource_alone"]],
+  ].map(([resource, scope, wanted]) => [address({ resource, scope }), "", wanted]),
+  [address({ resource: "https://api.example", at: "https://idp.example/authorize" }), "", []],
   ["not an address", "", null],
   ["ftp://a/authorize", "", null],
 ];
@@ -166,6 +231,14 @@ for (const [text, , wanted] of ADDRESSES) {
   Deno.test(`${wanted ? "an" : "no"} address is taken for one: ${shown(text)}`, () =>
     assert.equal(kindOf(text) === "address", wanted !== null));
 }
+Deno.test("only a web application's request is one", () =>
+  assert.deepEqual(
+    [{}, { response_mode: "form_post" }, { redirect_uri: "https://a.example/" }, { redirect_uri: "http://localhost/" }].map((more) =>
+      readAuthorization(address(more)).isWeb
+    ),
+    [false, true, true, false],
+  ));
+
 for (const [text, bundleID, wanted] of ADDRESSES) {
   const sentence = `a request${bundleID && ` for ${bundleID}`} has ${wanted?.join(", ") || (wanted ? "no mistake" : "no form")}: ${
     shown(text)

@@ -33,10 +33,10 @@ const readers = {
   address(text) {
     const read = readAuthorization(text, own().bundle_id);
     if (!read) return nothing("address");
-    const { authority, parameters, found } = read;
+    const { authority, parameters, isWeb, found } = read;
     const rows = parameters.map(([name, value]) => [name, value, t(`parameter.${meaning(name)}`)]);
     return [
-      card(t("lint.findings"), ...judged(found, "address")),
+      card(t("lint.findings"), ...judged(found, isWeb ? "web" : "address")),
       card(t("paste.parts"), element("p", "mono", authority), valuesTable(t("paste.name"), rows)),
     ];
   },
@@ -59,11 +59,11 @@ const readers = {
 };
 
 function judged(found, kind) {
-  if (found.length === 0) return [finding("fine", t(`paste.fine.${kind}`))];
-  const all = kind === "address"
-    ? found.map((each) => [each, t(`paste.address.${each.rule}`, each)])
-    : found.map((each) => [each, t(`paste.discovery.${each.rule}`, each)]);
-  return all.map(([{ level }, text]) => finding(level, text));
+  const all = kind === "discovery"
+    ? found.map((each) => [each.level, t(`paste.discovery.${each.rule}`, each)])
+    : found.map((each) => [each.level, t(`paste.address.${each.rule}`, each)]);
+  if (found.every(({ level }) => level === "fine")) all.unshift(["fine", t(`paste.fine.${kind}`)]);
+  return all.map((each) => finding(...each));
 }
 
 /** A property list is checked for an app: the reader's own, or the one whose bundle ID the file names. */
