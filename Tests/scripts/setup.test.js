@@ -6,7 +6,7 @@ import { BUNDLE, CLIENT } from "./files.js";
 const { judgeAuthority } = await import("../../Public/scripts/base/authority-rules.js");
 const { judgment, verdict } = await import("../../Public/scripts/native/authority.js");
 const { graphRoot } = await import("../../Public/scripts/base/project.js");
-const { configuration } = await import("../../Public/scripts/native/config.js");
+const { configuration, readConfiguration } = await import("../../Public/scripts/native/config.js");
 const { isRefused, mistake } = await import("../../Public/scripts/native/setup.js");
 
 const ENTRA = "https://login.microsoftonline.com";
@@ -146,6 +146,8 @@ for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
   Deno.test(`each rule has its sentence in ${tag}`, () => {
     const { page } = JSON.parse(Deno.readTextFileSync(new URL(`../../Public/languages/${tag}.json`, import.meta.url)));
     assert.deepEqual(AUTHORITIES.flatMap((row) => row[2]).filter((rule) => !page[`authority.rule.${rule}`]), []);
+    const seen = [...SEEN.flatMap((row) => row[1]).map((each) => each.split(" ")[0]), "secret"].filter((rule) => rule !== "authority");
+    assert.deepEqual(seen.filter((rule) => !page[`setup.seen.${rule}`]), []);
   });
 }
 
@@ -222,12 +224,106 @@ const CONFIGURATIONS = [
     kind: "workforce",
     authority: `${ENTRA}/contoso.onmicrosoft.com`,
   }],
-  [`let kAuthority = "${ENTRA}/common/v2.0"\nlet kClientID = "${CLIENT}"`, { client_id: CLIENT }],
+  [`let kAuthority = "${ENTRA}/common/v2.0"\nlet kClientID = "${CLIENT}"`, {
+    client_id: CLIENT,
+    kind: "workforce",
+    authority: `${ENTRA}/common`,
+  }],
+  [`[auth.azuread]\nclient_id = ${CLIENT}\nauth_url = ${ENTRA}/contoso.com/oauth2/v2.0/authorize\nscopes = openid user.read`, {
+    client_id: CLIENT,
+    kind: "workforce",
+    authority: `${ENTRA}/contoso.com`,
+    scopes: ["user.read"],
+  }],
+  [`azure:\n  client-id: ${CLIENT}\n  tenant-id: contoso.com`, { client_id: CLIENT, kind: "workforce", authority: `${ENTRA}/contoso.com` }],
+  [`const tenant = 'contoso.com'; const authority = '${ENTRA}/' + tenant;`, { kind: "workforce", authority: `${ENTRA}/contoso.com` }],
+  ['let kAuthority = "https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_in/oauth2/v2.0/token"', {
+    kind: "b2c",
+    host: "contoso.b2clogin.com",
+    tenant_name: "contoso.onmicrosoft.com",
+    sign_in_policy: "b2c_1_in",
+  }],
+  ['let kAuthority = "https://contoso.b2clogin.cn/contoso.partner.onmschina.cn/tfp/b2c_1_in"', {
+    kind: "b2c",
+    host: "contoso.b2clogin.cn",
+    tenant_name: "contoso.partner.onmschina.cn",
+    sign_in_policy: "b2c_1_in",
+  }],
+  [`let kAuthority = "https://${CLIENT}.ciamlogin.com/"`, {}],
+  [`redirectUri: '${ENTRA}/common/oauth2/nativeclient'`, {}],
 ];
 
 for (const [text, wanted] of CONFIGURATIONS) {
   Deno.test(`${Object.keys(wanted).join(", ") || "nothing"} is in ${text.replace(/\s+/g, " ").slice(0, 120)}`, () =>
     assert.deepEqual(configuration(text), wanted));
+}
+
+/** A pasted text, and of what was seen and not taken the rules with what they name. */
+const SEEN = [
+  [`let kClientID = "${CLIENT}"`, []],
+  ["hello", ["unread"]],
+  ["", ["unread"]],
+  [
+    "const c = { clientId: APP_ID, redirectUrl: 'msauth.' + MY_APP + '://auth', authority: 'https://login.microsoftonline.com/' + TENANT, scopes: ['user.read'] }",
+    ["variables MY_APP, TENANT, APP_ID"],
+  ],
+  [`const APP_ID = '${CLIENT}'; const c = { clientId: APP_ID };`, []],
+  ["MSALPublicClientApplicationConfig(clientId: kClientID)", ["variables kClientID"]],
+  ["let clientId: String", ["unread"]],
+  ["clientId: process.env.CLIENT_ID,", ["variables process.env.CLIENT_ID"]],
+  ['clientId = "${AZURE_CLIENT_ID}"', ["variables AZURE_CLIENT_ID"]],
+  ['let kClientID = "Your_Application_Id_Here"', ["placeholders Your_Application_Id_Here"]],
+  ['ClientId = "AzureDemo"', ["client_id AzureDemo"]],
+  [`Authority = "${ENTRA}/contoso.com/v2.0/.well-known/openid-configuration"`, [
+    `discovery ${ENTRA}/contoso.com/v2.0/.well-known/openid-configuration`,
+  ]],
+  [`auth_url = ${ENTRA}/contoso.com/oauth2/v2.0/authorize\ntoken_url = ${ENTRA}/contoso.com/oauth2/v2.0/token`, [
+    `endpoint ${ENTRA}/contoso.com/oauth2/v2.0/authorize`,
+  ]],
+  ['authority: "http://login.microsoftonline.com/contoso.com"', ["http http://login.microsoftonline.com/contoso.com"]],
+  ['authority: "https://login.microsoftonline.com/contoso.com/v2.0"', ["version https://login.microsoftonline.com/contoso.com/v2.0"]],
+  ['authority: "https://login.partner.microsoftonline.cn/common"', ["authority cloud"]],
+  ['authority: "https://fabrikam.b2clogin.com/fabrikam.onmicrosoft.com/tfp/b2c_1_in"', ["authority tfp_place"]],
+  [`authority: "https://${CLIENT}.ciamlogin.com/"`, ["authority guid_host"]],
+  ['authority: "https://login.microsoftonline.us/common", kGraphURI: "https://graph.microsoft.com/v1.0/me/"', [
+    "graph https://graph.microsoft.com/v1.0/me/",
+    "authority cloud",
+  ]],
+  ['RedirectUri = "http://localhost/winforms.client"', ["redirect http://localhost/winforms.client"]],
+  ['scopes: ["openid", "user.read"]', ["reserved openid"]],
+  ["serviceConfiguration: {}", ["library"]],
+];
+
+for (const [text, wanted] of SEEN) {
+  Deno.test(`seen and not taken: ${wanted.join("; ") || "nothing"} in ${text.slice(0, 120)}`, () =>
+    assert.deepEqual(
+      readConfiguration(text).seen.map(({ rule, about, found, item }) => [rule, about?.rule ?? found ?? item].filter(Boolean).join(" ")),
+      wanted,
+    ));
+}
+
+/** A secret is said to be there, and stands in nothing that is made of the text; a name for one is no secret. */
+const SECRET = "n0tArealSecret~0123456789";
+for (
+  const [text, wanted] of [
+    [`client_secret = ${SECRET}`, true],
+    [`{"ClientSecret": "${SECRET}"}`, true],
+    [`<key>clientSecret</key><string>${SECRET}</string>`, true],
+    [`clientSecret: '${SECRET}', clientId: '${CLIENT}'`, true],
+    [`CLIENT_SECRET=${SECRET}`, true],
+    [`ClientId = "${SECRET}"`, true],
+    [`authority: "${ENTRA}/contoso.com/oauth2/v2.0/token?client_secret=${SECRET}"`, true],
+    ["clientSecret: process.env.SECRET_VALUE", false],
+    ["client_secret: clientSecret", false],
+    ['client_secret = "Enter_the_Client_Secret_Here"', false],
+    ["clientSecret: String", false],
+  ]
+) {
+  Deno.test(`${wanted ? "a" : "no"} secret is in ${text}`, () => {
+    const made = readConfiguration(text);
+    assert.equal(made.seen.some(({ rule, level }) => rule === "secret" && level === "bad"), wanted);
+    assert(!JSON.stringify(made).includes(SECRET));
+  });
 }
 
 for (

@@ -3,7 +3,8 @@
 import { authorityClass, judgeAuthority, kindOf } from "../base/authority-rules.js";
 import { t } from "../base/page.js";
 
-const sentence = ({ rule, level: _level, kind, cloud, ...values }) =>
+/** What is known of an authority, by its rule, as a sentence. */
+export const sentence = ({ rule, level: _level, kind, cloud, ...values }) =>
   t(`authority.rule.${rule}`, {
     ...values,
     ...(kind && { kind: t(`authority.kind.${kind}`) }),

@@ -1,10 +1,10 @@
 // The needs of a native app before MSAL works in it, in the order in which it is needed, with the reader's own values.
 
-import { verdict } from "./authority.js";
+import { sentence, verdict } from "./authority.js";
 import { fill as fillProject } from "./project.js";
 import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
 import { cloudOf } from "../base/clouds.js";
-import { base, element, isShared, language, t, withElements } from "../base/page.js";
+import { base, element, isShared, language, loadTexts, t, withElements } from "../base/page.js";
 import { numbers } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
 import { own, remember } from "../base/values.js";
@@ -185,12 +185,16 @@ const taken = document.getElementById("taken");
 
 pasted.addEventListener("input", async () => {
   if (!pasted.value.trim()) return taken.replaceChildren();
-  const { configuration } = await import("./config.js");
-  const found = configuration(pasted.value);
+  const [{ readConfiguration }, { finding }] = await Promise.all([import("./config.js"), import("./lint-cards.js"), loadTexts("lint")]);
+  const { values: found, seen } = readConfiguration(pasted.value);
   const { kind: _kind, ...values } = found;
   remember(found);
-  const fields = Object.keys(values).map((name) => document.querySelector(`label[for="${name}"]`)?.textContent ?? name);
-  taken.textContent = fields.length > 0 ? t("setup.taken", { fields: fields.join(", ") }) : t("setup.nothing_taken");
+  const labels = (names) => names.map((name) => document.querySelector(`label[for="${name}"]`)?.textContent ?? name).join(", ");
+  const names = Object.keys(values);
+  const remarks = seen.map(({ level, rule, about, fields = [], ...more }) =>
+    finding(level, about ? sentence(about) : t(`setup.seen.${rule}`, { ...more, fields: labels(fields) }))
+  );
+  taken.replaceChildren(names.length > 0 ? t("setup.taken", { fields: labels(names) }) : t("setup.nothing_taken"), ...remarks);
 });
 
 const byHand = document.getElementById("by-hand");
