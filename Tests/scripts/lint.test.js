@@ -193,6 +193,13 @@ const ROWS = [
     "bad value CFBundleURLSchemes <string> <array>",
   ], types(SCHEME)],
   [info({ LSApplicationQueriesSchemes: { a: "b" } }), "ios", ["info value LSApplicationQueriesSchemes <dict> <array>"], null],
+  ...[`msal${CLIENT.slice(0, 23)}`, "msal0d1e2f30415246378849", "msal{client_id}", "msalYour_Client_ID"].map((name) => [
+    schemes(SCHEME, name),
+    "ios",
+    [`info old_part ${name} ${SCHEME}`],
+    null,
+  ]),
+  [schemes(SCHEME, "msalary", "msaltest"), "ios", [], null],
   // A variable may be right.
   [schemes("msauth.$(PRODUCT_BUNDLE_IDENTIFIER:rfc1034identifier)"), "ios", [], null],
   [schemes("msauth.$(APP_BUNDLE_ID)"), "ios", ["info variable msauth.$(APP_BUNDLE_ID) msauth.com.contoso.tasks"], null],
@@ -200,7 +207,10 @@ const ROWS = [
   [
     schemes("msal$(CLIENT)"),
     "ios",
-    ["bad item CFBundleURLTypes msauth.com.contoso.tasks"],
+    [
+      "info old msal$(CLIENT) msauth.com.contoso.tasks 00001111-aaaa-2222-bbbb-3333cccc4444",
+      "bad item CFBundleURLTypes msauth.com.contoso.tasks",
+    ],
     plain({
       CFBundleURLTypes: [{ CFBundleURLSchemes: ["msal$(CLIENT)"] }, { CFBundleURLSchemes: [SCHEME] }],
     }),
@@ -219,7 +229,11 @@ const ROWS = [
   [HEAD + "<dict><key>a</key>", "ios", ["fault xml 4"], null],
   [HEAD + "<dict><key>a</key></dict></plist>", "ios", ["fault pairs"], null],
   [HEAD + "<array/></plist>", "ios", ["fault no_dict"], null],
-  ["<html><body/></html>", "ios", ["fault no_dict"], null],
+  ["<html><body/></html>", "ios", ["fault element html"], null],
+  ["<IntuneMAMSettings><key>ADALClientId</key><string>a</string></IntuneMAMSettings>", "ios", ["fault element IntuneMAMSettings"], null],
+  [HEAD + "<dict><key>a</key><Settings><key>b</key></Settings></dict></plist>", "ios", ["fault element Settings"], null],
+  [HEAD + "<dict><key>a</key><bool>true</bool></dict></plist>", "ios", ["fault element bool"], null],
+  [HEAD + "<dict><key>a</key><String>b</String></dict></plist>", "ios", ["fault element_case String"], null],
   [HEAD + "<dict><key>a</key>" + "<array>".repeat(20_000) + "</array>".repeat(20_000) + "</dict></plist>", "ios", ["fault deep 100"], null],
 ];
 
@@ -259,6 +273,34 @@ for (
     ["// !$*UTF8*$!\n{\n\tarchiveVersion = 1;", [], "project"],
     ["platform :ios, '16.0'\ntarget 'Tasks' do\n  pod 'MSAL'\nend", [], "podfile"],
     ['{"expo":{"ios":{"bundleIdentifier":"com.contoso.tasks"}}}', [], "app_json"],
+    // Files of other tools and platforms, of which nothing is checked.
+    ['<?xml version="1.0"?>\n<!-- a -- b -->\n<manifest package="a"><application/></manifest>', [], "android"],
+    ['<activity\n android:name="com.microsoft.identity.client.BrowserTabActivity"/>', [], "android"],
+    ['<data android:scheme="msauth" android:host="com.contoso.tasks"/>', [], "android"],
+    ['<resources><string name="a">b</string></resources>', [], "android"],
+    ["```xml\n<intent-filter><action/></intent-filter>\n```", ["fence"], "android"],
+    ["plugins {\n  id 'com.android.application'\n}\nandroid {\n}", [], "gradle"],
+    ["dependencies {\n  implementation 'com.microsoft.identity.client:msal:5.+'\n}", [], "gradle"],
+    ['{"project_info": {"project_id": "a"}, "client": []}', [], "firebase"],
+    [plist({ CLIENT_ID: "a", REVERSED_CLIENT_ID: "b", BUNDLE_ID: BUNDLE }), [], "firebase"],
+    [plist({ NSPrivacyTracking: false, NSPrivacyAccessedAPITypes: [] }), [], "privacy"],
+    ["name: tasks\nenvironment:\n  sdk: ^3.0.0\ndependencies:\n  flutter:\n    sdk: flutter", [], "pubspec"],
+    ['{"appId": "com.contoso.tasks", "webDir": "www", "ios": {"scheme": "App"}}', [], "capacitor"],
+    ["import type { CapacitorConfig } from '@capacitor/cli';", [], "capacitor"],
+    ['<?xml version="1.0"?><widget id="com.contoso.tasks"><platform name="ios"/></widget>', [], "cordova"],
+    ['<config-file target="*-Info.plist" parent="CFBundleURLTypes"><array><dict/></array></config-file>', [], "cordova"],
+    ['{"$schema": "https://schema.tauri.app/config/2", "identifier": "com.contoso.tasks"}', [], "tauri"],
+    ['<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup/></Project>', [], "maui"],
+    ['<?xml version="1.0"?><document type="com.apple.InterfaceBuilder3.CocoaTouch.Storyboard.XIB"/>', [], "interface"],
+    [
+      "targets:\n  Tasks:\n    info:\n      properties:\n        CFBundleURLTypes:\n          - CFBundleURLSchemes: [msauth.a]",
+      [],
+      "generator",
+    ],
+    ['import ProjectDescription\nlet project = Project(name: "a")', [], "generator"],
+    ['{"name": "tasks", "dependencies": {"react-native-msal": "4"}}', [], "package_json"],
+    ['{"client_id": "a", "account_mode": "SINGLE", "broker_redirect_uri_registered": true}', [], "msal_android"],
+    ["import UIKit\nimport MSAL\n", [], "source"],
   ]
 ) {
   Deno.test(`${file} in ${forms.join(", ") || "its own form"}: ${text.slice(0, 60)}`, () => {
@@ -266,6 +308,17 @@ for (
     assert.deepEqual([made.forms, made.file, made.text, kindOf(text)], [forms, file, undefined, "file"]);
   });
 }
+
+for (
+  const text of [
+    "error: plist is missing\nentitlements:",
+    "<html><body/></html>",
+    "<saml:Assertion><saml:Issuer/></saml:Assertion>",
+    "flutter: MsalException: AADSTS50011",
+    "dependencies could not be resolved",
+    '{"error": "invalid_grant", "error_description": "AADSTS70008"}',
+  ]
+) Deno.test(`no file is taken from ${text}`, () => assert.equal(kindOf(text), "error"));
 
 const EXPO = { bundleIdentifier: BUNDLE, infoPlist: plain(), entitlements: { [GROUPS]: [GROUP] } };
 const expo = (ios) => JSON.stringify({ expo: { name: "Tasks", ios: { ...EXPO, ...ios } } });
@@ -399,7 +452,10 @@ for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
     const rules = ROWS.flatMap((row) => row[2]).map((each) => each.split(" ")).map((
       [level, rule],
     ) => (level === "fault" ? `fault.${rule}` : `rule.${rule}`));
-    const forms = ["fence", "diff", "escaped", "codesign", "export_options", "project", "podfile", "app_json", "unsure"];
+    const forms = ["fence", "diff", "escaped", "codesign", "export_options", "project", "podfile", "app_json", "unsure"].concat(
+      ["android", "gradle", "firebase", "privacy", "pubspec", "capacitor", "cordova", "tauri", "maui", "interface", "generator"],
+      ["package_json", "msal_android", "source"],
+    );
     assert.deepEqual([...rules, "fault.unread", ...forms.map((each) => `form.${each}`)].filter((each) => !page[`lint.${each}`]), []);
   });
 }

@@ -78,6 +78,7 @@ const judges = { app_json: appJSON, podfile, project };
 
 /** The findings about one of these files; `judge` has those about a dictionary as one of the two. */
 function judgeOther(file, text, values, judge) {
+  if (!(file in judges)) return [];
   const found = new Map();
   const report = (level, rule, more = {}) => void found.set(JSON.stringify([rule, more]), { level, rule, ...more });
   judges[file](text, { judge, values, report });
@@ -95,8 +96,14 @@ const queries = ["msauthv2", "msauthv3"];
 /** Without the sandbox an app may connect to anything. */
 const isSandboxed = (dict) => !["false", undefined].includes(valueOf(dict, "com.apple.security.app-sandbox")?.tag);
 
+/** Property lists that are neither of the two, by what only they have. */
+const isPrivacy = (name) => /^NSPrivacy(?:Tracking|TrackingDomains|CollectedDataTypes|AccessedAPITypes)$/.test(name);
+const isFirebase = (name) => ["GOOGLE_APP_ID", "REVERSED_CLIENT_ID", "GCM_SENDER_ID"].includes(name);
+
 /** The file that has these keys, by those that only it can have. An Info.plist is never empty, while Xcode's new entitlements file is. */
 function fileOf(names) {
+  if (names.some(isFirebase)) return "firebase";
+  if (names.length > 0 && names.every(isPrivacy)) return "privacy";
   const [entitled, informed] = [isEntitlement, isInfo].map((has) => names.filter(has).length);
   if (names.length === 0 || entitled > informed) return "entitlements";
   if (informed > entitled) return "info";
@@ -238,6 +245,9 @@ const almost = [
   ["other", (text) => /^msauth(\.|$)/i.test(text)],
 ];
 
+/** The scheme of older versions, msal<client ID>: whole, in part, or with something in its place. */
+const oldScheme = /^msal([0-9a-f-]{6,}|[-_]?[{[<$(].*|[-_]?(?:your|enter)?[-_]?(?:client|app)(?:lication)?[-_]?id.*)$/i;
+
 /** A scheme is rewritten only where MSAL's is missing, and only one that is no app's own. */
 function judgeSchemes(arrays, values, report) {
   const { bundle_id: bundleID, client_id: clientID } = values;
@@ -249,9 +259,11 @@ function judgeSchemes(arrays, values, report) {
   }
   const all = arrays.flatMap(strings);
   for (const { text } of all) {
-    const old = text.trim().match(/^msal([0-9a-f-]{36})$/i);
-    if (old) {
-      report("info", !clientID || old[1].toLowerCase() === clientID.toLowerCase() ? "old" : "old_client", {
+    const old = text.trim().match(oldScheme);
+    const isOpen = old && variable.test(old[1]);
+    if (old && !isOpen && !/^[0-9a-f-]{36}$/i.test(old[1])) report("info", "old_part", { found: text.trim(), item });
+    else if (old) {
+      report("info", isOpen || !clientID || old[1].toLowerCase() === clientID.toLowerCase() ? "old" : "old_client", {
         found: text.trim(),
         item,
         client_id: clientID,

@@ -2,12 +2,47 @@
 
 const known = /^(?:bplist|<\?xml|<!DOCTYPE plist|<plist|<dict|<key|<!--)/i;
 
-/** The other files that people take for one of the two, by what only they have. */
+/** The other files that people take for one of the two, by what only they have. Of the first three, what MSAL needs is checked. */
 const others = [
   ["project", /^\/\/ !\$\*UTF8\*\$!|\bisa = (?:PBX|XC)[A-Z]\w|^\s*PRODUCT_BUNDLE_IDENTIFIER = /m],
   ["podfile", /^\s*(?:pod ['"]|platform :(?:ios|osx)\b|use_frameworks!)/m],
+  ["capacitor", /^\s*\{[\s\S]{0,2000}"webDir"\s{0,9}:|\bCapacitorConfig\b/],
+  ["tauri", /^\s*\{[\s\S]{0,2000}(?:schema\.tauri\.app|"tauri"\s{0,9}:|"beforeDevCommand"\s{0,9}:)/],
   ["app_json", /^\s*\{[^{}]{0,400}"(?:expo|ios)"\s{0,9}:\s{0,9}\{/],
+  ["firebase", /^\s*\{[\s\S]{0,2000}(?:"project_info"\s{0,9}:|"mobilesdk_app_id"\s{0,9}:)/],
+  ["msal_android", /^\s*\{[\s\S]{0,2000}"(?:broker_redirect_uri_registered|account_mode)"\s{0,9}:/],
+  ["package_json", /^\s*\{[\s\S]{0,2000}"(?:dev|peer)?[dD]ependencies"\s{0,9}:\s{0,9}\{/],
+  ["android", /^\s*android:[a-z]\w{0,40}\s{0,9}=\s{0,9}"/],
+  ["gradle", /^\s*(?:apply plugin:|(?:plugins|android|buildscript|dependencies|defaultConfig)[ \t]{0,9}\{|implementation[ \t(]{0,9}['"])/m],
+  ["pubspec", /^(?:flutter:[ \t]*$|environment:[ \t]*\r?\n[ \t]{1,9}sdk:|dependencies:[ \t]*\r?\n[ \t]{1,9}flutter:)/m],
+  [
+    "generator",
+    /^\s*(?:- )?(?:CFBundle[A-Z]\w{0,60}|LSApplicationQueriesSchemes|infoPlist|keychain-access-groups)["']?:[ \t]*(?:\[|$)|\bimport ProjectDescription\b/m,
+  ],
+  ["source", /^\s*(?:import (?:UIKit|SwiftUI|Foundation|MSAL|PackageDescription)\b|[@#]import\b|\/\/ swift-tools-version)/],
 ];
+
+/** The same for XML, by its first element. */
+const roots = {
+  android: ["manifest", "application", "activity", "activity-alias", "intent-filter", "action", "category", "queries", "resources"],
+  cordova: ["widget", "plugin", "platform", "config-file", "edit-config"],
+  interface: ["document"],
+  maui: ["Project", "PropertyGroup", "ItemGroup"],
+};
+
+const first = /^(?:\s|<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->|<!DOCTYPE[^>]*>)*<([A-Za-z][\w.:-]*)/;
+
+/** The other file that a text is; undefined for a property list, and for what is none. */
+function otherIn(text) {
+  const start = text.slice(0, 20_000);
+  const root = first.exec(start)?.[1];
+  if (root === "data" && /^[^>]{0,400}\sandroid:/.test(start)) return "android";
+  if (root) return Object.keys(roots).find((name) => roots[name].includes(root));
+  return known.test(text) ? undefined : others.find(([, form]) => form.test(start))?.[0];
+}
+
+/** A property list's values in an element that no property list has. */
+const strange = /^<([A-Za-z][\w.-]{0,80})>\s{0,99}<(?:key|dict|array|string)\b/;
 
 const escapes = { lt: "<", gt: ">", quot: '"', "#34": '"', "#39": "'", amp: "&" };
 
@@ -55,11 +90,20 @@ export function unwrapped(pasted) {
     forms.push(wrap[0]);
     text = wrap[2](text).trim();
   }
-  return { text, forms, other: known.test(text) ? undefined : others.find(([, form]) => form.test(text.slice(0, 20_000)))?.[0] };
+  return { text, forms, other: otherIn(text) };
 }
 
 /** Whether a text is a property list in any form, or a file that people take for one. */
 export function isFile(pasted) {
   const { text, other } = unwrapped(pasted.slice(0, 20_000));
-  return other !== undefined || known.test(text);
+  return other !== undefined || (known.test(text) && !/^<\?xml/i.test(text)) || strange.test(text) || isXMLList(text);
+}
+
+/** XML of which the first element can be a property list's; of what is not whole, none is seen. */
+const isXMLList = (text) => /^<\?xml/i.test(text) && /^(?:plist|dict|key|array)?$/.test(first.exec(text)?.[1] ?? "");
+
+/** Whether a text is another file of which nothing is checked, for whatever app. */
+export function isOther(pasted) {
+  const { other } = unwrapped(pasted.slice(0, 20_000));
+  return other !== undefined && !["project", "podfile", "app_json"].includes(other);
 }

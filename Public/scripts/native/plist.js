@@ -2,8 +2,8 @@
 // own parser makes documents, which pages here are not allowed to make of text.
 
 /**
- * The reason why a text is no property list; `kind` is binary, json, xml, deep, pairs or no_dict. The message of xml is the line where it fails, of
- * deep the number of levels.
+ * The reason why a text is no property list; `kind` is binary, json, xml, deep, pairs, no_dict, element or element_case. The message of
+ * xml is the line where it fails, of deep the number of levels, of the last two the name of an element that there is not.
  */
 export class PlistFault extends Error {
   constructor(kind, detail = "") {
@@ -28,7 +28,10 @@ const decoded = (text) =>
   );
 
 /** The pieces of XML here: comments, declarations, CDATA, tags, text. */
-const token = /<!--([\s\S]*?)-->|<\?[\s\S]*?\?>|<!DOCTYPE[^>]*>|<!\[CDATA\[([\s\S]*?)\]\]>|<(\/?)([a-z]+)(?:\s[^<>]*?)?(\/?)>|([^<]+)/y;
+const token =
+  /<!--([\s\S]*?)-->|<\?[\s\S]*?\?>|<!DOCTYPE[^>]*>|<!\[CDATA\[([\s\S]*?)\]\]>|<(\/?)([A-Za-z][\w.:-]*)(?:\s[^<>]*?)?(\/?)>|([^<]+)/y;
+
+const notOne = (tag) => new PlistFault(values.includes(tag.toLowerCase()) ? "element_case" : "element", tag);
 
 function parse(xml) {
   const top = { tag: "", nodes: [] };
@@ -51,7 +54,8 @@ function parse(xml) {
       if (parent.tag !== tag) fail(start);
       open.pop();
     } else if (tag) {
-      if (!parent.nodes || !values.includes(tag)) fail(start);
+      if (!values.includes(tag)) throw notOne(tag);
+      if (!parent.nodes) fail(start);
       const node = holders.includes(tag) ? { tag, nodes: [] } : { tag, text: "" };
       parent.nodes.push(node);
       if (!empty) open.push(node);
@@ -70,6 +74,8 @@ export function readPlist(text) {
   if (xml.startsWith("bplist")) throw new PlistFault("binary");
   if (!xml.startsWith("<")) throw new PlistFault("json");
   if (/^<(key|dict)\b/.test(xml)) xml = `<plist>${xml.startsWith("<key") ? `<dict>${xml}</dict>` : xml}</plist>`;
+  const [, root] = /^(?:<\?[^>]*>\s*)?<([A-Za-z][\w.:-]*)/.exec(xml) ?? [];
+  if (root && !values.includes(root)) throw notOne(root);
   if (!/<plist[\s>]/.test(xml)) throw new PlistFault("no_dict");
   const dict = elements(elements(parse(xml))[0] ?? { nodes: [] })[0];
   if (dict?.tag !== "dict") throw new PlistFault("no_dict");

@@ -11,6 +11,7 @@ import { readDiscovery } from "./discovery-text.js";
 import { judgment } from "../native/authority.js";
 import { errorCards, loadExplanations } from "../native/error-cards.js";
 import { finding, lintCards } from "../native/lint-cards.js";
+import { isOther } from "../native/lint-text.js";
 import { caseIn, kindOf, kinds, tokensIn } from "./kinds.js";
 import { checkSignature, checkTimes, judgeToken } from "./token-text.js";
 import { filled, own } from "../base/values.js";
@@ -82,7 +83,7 @@ function file(text) {
   const check = () => {
     const id = field.value.trim();
     const values = { ...filled(), bundle_id: id, client_id: clientID, redirect_uri: `msauth.${id}://auth` };
-    const { findings, corrected } = id
+    const { findings, corrected } = id || isOther(text)
       ? lintCards(text, { platform: select.value, values })
       : { findings: [finding("info", t("paste.need_bundle"))] };
     result.replaceChildren(
@@ -99,7 +100,7 @@ function file(text) {
 
 /** The bundle ID that a property list itself names. */
 const namedIn = (text) =>
-  text.match(/<string>\s{0,20}msauth\.([A-Za-z\d.-]{1,200})\s{0,20}<\/string>/)?.[1] ??
+  text.match(/<string>\s{0,20}msauth\.([A-Za-z\d.-]{1,200})(?::\/\/auth)?\s{0,20}<\/string>/)?.[1] ??
     text.match(/<key>CFBundleIdentifier<\/key>\s{0,200}<string>([A-Za-z\d.-]{1,200})<\/string>/)?.[1] ?? "";
 
 /** An authority, judged as MSAL judges one of its likely kind. */
