@@ -1,5 +1,6 @@
 // Pasted texts: their kind, and the mistakes in authorization requests and discovery documents.
 
+import "./page.js";
 import assert from "node:assert/strict";
 import { BUNDLE, CLIENT, HEAD, plist } from "./files.js";
 import { address, configuration, FOREIGN, instance, part, UNSIGNED } from "./requests.js";

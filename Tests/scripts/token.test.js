@@ -1,5 +1,6 @@
 // A token's signature is checked as its key says, and nothing in the token changes that.
 
+import "./page.js";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { part } from "./requests.js";

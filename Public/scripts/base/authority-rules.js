@@ -1,8 +1,7 @@
 // MSAL's demands on an authority, and its verdict, as its sources have them (version 2.13.0); and, beside it, whether there can be such an
 // address at all: MSAL compares forms and asks nobody.
 
-import { cloudOf, isB2C } from "./clouds.js";
-import { isUnknown } from "./project.js";
+import { cloudOf, isB2C, isUnknown } from "./project.js";
 
 /** MSAL's class for the authorities of a kind of tenant. */
 export const authorityClass = { workforce: "MSALAADAuthority", external: "MSALCIAMAuthority", b2c: "MSALB2CAuthority" };
@@ -86,7 +85,7 @@ function judgeNames(url, report) {
   const { host, hostname } = url;
   const cloud = cloudOf(hostname);
   const { graph, also = "", portal } = cloud ?? {};
-  if (cloud?.isClosed) report("bad", "cloud_closed", { host });
+  if (cloud?.closed) report("bad", "cloud_closed", { host });
   else if (portal) report("info", "cloud", { host, cloud: cloud.id, graph: graph + also, portal });
   else if (cloud) report("info", "cloud_own", { host });
   for (const tenant of segments(url)) {

@@ -1,6 +1,5 @@
 // A whole Xcode project from the reader's values: out of the templates in Public/projects.
 
-import { graphOf } from "./clouds.js";
 import { loadTexts, t } from "./page.js";
 
 const source = new URL("../../projects/projects.json", import.meta.url);
@@ -38,8 +37,21 @@ export function wordsFor(names) {
   return Object.assign(Object.fromEntries(names.map((name) => [name, "yes"])), ...words);
 }
 
-/** Where Microsoft Graph is for the accounts of an authority: a national cloud has its own. */
+/**
+ * The national cloud to which a host or a domain belongs, with its Graph and portal; undefined for those of the worldwide one, and for all
+ * others. Source: learn.microsoft.com/entra/identity-platform/authentication-national-cloud and learn.microsoft.com/graph/deployments; the
+ * hosts of B2C are in MSAL for Python too (authority.py), and those of External ID are made by analogy.
+ */
+export const cloudOf = (name) => data.clouds.find(({ names }) => names.some((each) => `.${name.toLowerCase()}`.endsWith(`.${each}`)));
+
+/** Where Microsoft Graph is for those whose tokens come from a host: a national cloud has its own. */
+export const graphOf = (host) => cloudOf(host)?.graph ?? "https://graph.microsoft.com/";
+
+/** The same for the accounts of an authority. */
 export const graphRoot = (authority) => graphOf(URL.parse(authority)?.hostname ?? "");
+
+/** Whether a host is one of B2C's, in any cloud. */
+export const isB2C = (host) => /\.b2clogin\.(?:com|cn|us|de)$/i.test(host);
 
 /** Whether MSAL has to be told to trust an authority: it asks Microsoft about a host of Entra ID, and trusts these without asking. */
 export const isUnknown = (kind, authority) => kind === "workforce" && !data.trusted_hosts.includes(URL.parse(authority)?.host);

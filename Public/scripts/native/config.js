@@ -3,7 +3,7 @@
 // not taken is said.
 
 import { judgeAuthority } from "../base/authority-rules.js";
-import { cloudOf, graphOf, isB2C } from "../base/clouds.js";
+import { cloudOf, graphOf, isB2C } from "../base/project.js";
 import { isRefused } from "./setup.js";
 
 /** A name and the text or the list after it; a type may stand between them. */

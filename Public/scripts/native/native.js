@@ -3,9 +3,8 @@
 import { sentence, verdict } from "./authority.js";
 import { fill as fillProject } from "./project.js";
 import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
-import { cloudOf } from "../base/clouds.js";
 import { base, element, isShared, language, loadTexts, t, withElements } from "../base/page.js";
-import { numbers } from "../base/project.js";
+import { cloudOf, numbers } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
 import { own, remember } from "../base/values.js";
 import { ofBrowser } from "../base/storage.js";

@@ -1,7 +1,7 @@
 // An authorization request as its address (RFC 6749 section 4.1.1, RFC 7636, OpenID Connect Core section 3.1.2.1), and what goes wrong
 // in one of a native app or a web application, at the endpoint that is asked.
 
-import { cloudOf } from "../base/clouds.js";
+import { cloudOf } from "../base/project.js";
 
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const prompts = ["login", "none", "consent", "select_account", "create"];

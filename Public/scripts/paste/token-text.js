@@ -1,6 +1,6 @@
 // A signed token (JWT, RFC 7519 and RFC 7515), read and verified in the page. Nothing in a token decides what is fetched.
 
-import { graphOf, isB2C } from "../base/clouds.js";
+import { graphOf, isB2C } from "../base/project.js";
 
 function bytes(part) {
   if (!/^[\w-]*$/.test(part) || part.length % 4 === 1) throw new TypeError("not base64url");
