@@ -251,7 +251,7 @@ struct NativeAuthenticationTests {
         ("customer", AuthenticationContext.claims(accessToken: ["c1"]), "invalid_grant mfa_required"),
         ("customer", #"{"access_token":{"capolids":{"essential":true,"values":["a"]}}}"#, "invalid_grant mfa_required"),
         ("coder", AuthenticationContext.claims(idToken: ["c1"]), "invalid_grant mfa_required"),
-        ("customer", AuthenticationContext.claims(idToken: ["c3", "c1"]), "access_denied"),
+        ("customer", AuthenticationContext.claims(idToken: ["c3", "c1"]), "invalid_grant message_only"),
         ("customer", AuthenticationContext.claims(idToken: ["c2", "c4"]), "ok"), ("customer", "{}", "ok"),
         ("customer", "no JSON", "invalid_request"),
     ]

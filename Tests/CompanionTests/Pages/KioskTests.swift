@@ -113,6 +113,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [901, 1700] as [TimeInterval])
+    func `nor is one that began before the other person's, as long as it lives`(pause: TimeInterval) async throws {
+        try await Self.run { site, visitor in
+            let begun = try #require(try await visitor.get("/auth/ios/sign-in").location)
+            try await visitor.signIn()
+            site.clock.advance(pause)
+            let stripped = begun.replacing(/(?:prompt|max_age)=[^&]*&/, with: "")
+            let back = try await visitor.walk(from: try await visitor.get(stripped), password: "password=unknown")
+            let refused = try await visitor.get(try #require(back.location, "\(back.text)"))
+            #expect(try #require(refused.location).hasPrefix("/ios?sign_in_error=invalid_id_token"))
+            #expect(try await username(visitor) == nil)
+        }
+    }
+
     @Test func `a provider that does not report the time of the sign-in is believed`() async throws {
         try await Self.run { site, visitor in
             try await site.control(#"{"omit_auth_time": true}"#)

@@ -82,6 +82,8 @@ import Testing
             // On a private device a tutorial stays as it is, tile or not.
             let tutorial = try #require(try await visitor.get("/auth/external/sign-in").location)
             #expect(!tutorial.contains("prompt=login"))
+            // The password is given again a moment later, which is another authentication.
+            site.clock.advance(1)
             try await visitor.signIn()
             #expect(try await visitor.api(.post, "/api/ios/token").json["token"] is NSNull)
             #expect(try await visitor.api(.get, "/api/ios/tokens").code == "access_denied")

@@ -34,8 +34,9 @@ package final class SignInFlow: Sendable {
         let time: AuthenticationTime
     }
 
-    /// For so long, in seconds, the tolerance for clocks may accept an authentication once more.
-    private static let toleratedAge: TimeInterval = 900
+    /// For so long, in seconds, an attempt may bring an authentication once more: as long as it lives, and the tolerance for
+    /// clocks on both sides.
+    private static let toleratedAge = TimeInterval(SessionStore.Configuration.attemptLifetime.components.seconds) + 600
 
     private let applications: [String: Application]
     private let publicURL: PublicURL
@@ -50,7 +51,7 @@ package final class SignInFlow: Sendable {
     /// On a shared device, sign-ins that began before the server's start are not accepted.
     private let earliestBeginning: Date
     private let isShared: Bool
-    /// The authentications with which people have signed in lately where each sign-in asks for the password.
+    /// The authentications with which people have signed in lately, at this server.
     private let authentications = Mutex(ExpiringMap<Authentication, Bool>(maxCount: 10_000))
     package let adminConsent: AdminConsent
 
@@ -248,31 +249,32 @@ package final class SignInFlow: Sendable {
         let signedIn = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
         completion.journey.account = store.pseudonym(
             ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
-        let groups = try await groups(of: signedIn, application)
         let isKept = keepsSessions(metadata)
+        let isNew = isNew(signedIn.idTokenClaims)
+        let groups = try await groups(of: signedIn, application)
         try purpose.checkAuthenticationTime(
             of: signedIn.idTokenClaims, attempt, isRequired: isKept, now: providers.clocks.wall())
-        if isKept || application.isAtKiosk { try checkIsNew(signedIn.idTokenClaims, attempt) }
+        // A user flow that continues another one asks for nothing again.
+        if !isNew, isKept || application.isAtKiosk, attempt.prompt == Prompt.login.rawValue {
+            throw AttemptPurpose.oldSignIn("auth_time is that of an earlier sign-in")
+        }
         let outcome = try await keep(signedIn, groups, of: flow, at: metadata, completion)
         // Only now: anyone can make up the refusal, and what is remembered concerns everyone.
         if purpose.consent == .repeated { consents.note(metadata.authority) }
         return outcome
     }
 
-    /// Checks that nobody has signed in with this authentication before. A person who comes within the tolerance for clocks
+    /// Whether nobody has signed in here with this authentication before. A person who comes within the tolerance for clocks
     /// after another one, and takes `prompt` out of the request, would otherwise get in with the other one's session.
-    private func checkIsNew(_ claims: IDTokenClaims, _ attempt: SignInAttempt) throws(Problem) {
-        guard let time = claims.authenticationTime else { return }
+    private func isNew(_ claims: IDTokenClaims) -> Bool {
+        guard let time = claims.authenticationTime else { return true }
         let own = Authentication(issuer: claims.issuer, subject: claims.subject, time: time)
         let now = providers.clocks.steady()
-        let isKnown = authentications.withLock { known in
+        return authentications.withLock { known in
             let isKnown = known.value(for: own, now: now) != nil
             known.set(true, for: own, until: now.addingTimeInterval(Self.toleratedAge), now: now)
-            return isKnown
+            return !isKnown
         }
-        // A user flow that continues another one asks for nothing again.
-        guard isKnown, attempt.prompt == Prompt.login.rawValue else { return }
-        throw AttemptPurpose.oldSignIn("auth_time is that of an earlier sign-in")
     }
 
     /// Checks that the account is admitted, and returns Graph's answer about its groups if one was needed. Without an

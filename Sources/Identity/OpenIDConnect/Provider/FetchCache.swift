@@ -288,9 +288,14 @@ private enum CacheTimes {
     /// The number of fetches per minute for responses of the provider's own, whoever has them.
     static let looksAMinute = 3
 
-    /// The pause after a number of such fetches in a row: 1, 2, 4 … 30 seconds. A key that signs already is published soon,
-    /// and people wait for it. After a minute without one, the pauses begin anew.
+    /// The pause after a number of such fetches in a row: 1, 7, and then 30 seconds. A key that signs already is published soon,
+    /// and people wait ten seconds for it: three fetches a minute have to reach that far. After a minute without one, the
+    /// pauses begin anew.
     static func pause(afterLooks looks: Int) -> TimeInterval {
-        TimeInterval(min(30, 1 << min(max(looks - 1, 0), 5)))
+        switch looks {
+        case ..<2: 1
+        case 2: 7
+        default: 30
+        }
     }
 }

@@ -51,8 +51,8 @@ extension PlatformError {
         return "\(origin)/error?code=\(number)"
     }
 
-    /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but not
-    /// on behalf of somebody (obo-04), nor in the words of version 1. Consumers' and B2C's have numbers of their own
+    /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but a second
+    /// factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1. Consumers' and B2C's have numbers of their own
     /// (id-b2c-18).
     package func atTokenEndpoint(of segment: TenantSegment, isVersion1: Bool = false) -> Self {
         var error = self

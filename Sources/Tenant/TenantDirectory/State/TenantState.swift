@@ -53,6 +53,8 @@ package final class TenantState: Sendable {
             let all = (signUps ?? []) + [signUp]
             for left in all.dropLast(1000) { forget(left.username) }
             signUps = Array(all.suffix(1000))
+            // No number of revocations is that of somebody who had the name before.
+            revocations[signUp.username] = Int.random(in: 1...Int(UInt32.max))
         }
 
         /// Forgets what is kept for a person who is there no longer.

@@ -32,7 +32,7 @@ extension IdentityPlatform {
         }
     }
 
-    /// Refuses the requests of a network that tries one address after another. A tenant whose accounts everyone knows
+    /// Refuses the requests, beside those to the token endpoint, of a network that tries one address after another. A tenant whose accounts everyone knows
     /// serves its own machine alone, and has no limit.
     private func checkRate(of peer: PeerAddress) throws(PlatformError) {
         guard !directory.hasDemoAccounts else { return }

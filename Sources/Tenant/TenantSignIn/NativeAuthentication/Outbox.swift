@@ -131,7 +131,9 @@ extension Outbox.Memory {
     fileprivate mutating func makeRoom() {
         guard messages.count >= Outbox.mostMessages else { return }
         let byNetwork = Dictionary(grouping: messages.indices) { messages[$0].network }
-        guard let oldest = byNetwork.values.max(by: { $0.count < $1.count })?.first else { return }
+        // Of networks with equally many, the one whose first message is older.
+        let most = byNetwork.values.max { ($0.count, $1.first ?? 0) < ($1.count, $0.first ?? 0) }
+        guard let oldest = most?.first else { return }
         messages.remove(at: oldest)
     }
 
