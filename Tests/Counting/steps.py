@@ -122,7 +122,7 @@ class Run:
         self.list_slowest()
 
     def take_back(self, name, timed):
-        """What failed in a step, and needs no time, has run there only because others need it: it is the failure of its own step."""
+        """A failure of a check that needs no time is its own step's: here it has run only because others need it."""
         first, second = self.outcomes[name], self.outcomes[timed.name]
         known = {failure.key for failure in first.failures}
         others = [failure for failure in second.failures if failure.key and failure.key not in [timed.name, *first.timed]]

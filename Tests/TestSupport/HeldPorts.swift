@@ -27,7 +27,7 @@ public final class HeldPorts: Sendable {
 
     deinit { for socket in sockets { close(socket) } }
 
-    /// How the ports are shared out; Tests/ports.py reads it, too.
+    /// The shares of the ports; Tests/ports.py reads them, too.
     private struct Shares: Decodable {
         struct Share: Decodable { let first, end, size: Int }
         let folder: String

@@ -38,7 +38,7 @@ Date.now = () => now;
 
 const { startWatching } = await import("../../Public/scripts/kiosk/watch.js");
 
-/** So many seconds pass, four ticks in each. */
+/** Lets seconds pass, with four ticks in each. */
 function pass(seconds) {
   for (let count = 0; count < seconds * 4; count++) {
     now += 250;

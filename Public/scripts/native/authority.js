@@ -3,7 +3,7 @@
 import { authorityClass, judgeAuthority, kindOf } from "../base/authority-rules.js";
 import { t } from "../base/page.js";
 
-/** What is known of an authority, by its rule, as a sentence. */
+/** A sentence that says by its rule what is known of an authority. */
 export const sentence = ({ rule, level: _level, kind, cloud, ...values }) =>
   t(`authority.rule.${rule}`, {
     ...values,

@@ -125,7 +125,7 @@ const isGuest = ({ acct, idp, tid, upn, unique_name: unique, preferred_username:
   (textOf(idp) !== "" && !textOf(idp).includes(tid) && /^https:\/\/sts\.|^(?:live\.com|mail)$/.test(idp));
 
 /**
- * What a token is and lacks: [{ level, rule, … }], of which each answers a question that brings people to a token. Its name is id or access
+ * The nature of a token and its lacks: [{ level, rule, … }], of which each answers a question that brings people to a token. Its name is id or access
  * where the text around it told.
  */
 export function judgeToken({ claims }, name) {

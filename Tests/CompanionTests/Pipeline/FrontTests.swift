@@ -268,7 +268,7 @@ import WebFormats
         }
     }
 
-    /// What a chain of proxies says to the companion, which speaks plain http with the last of them.
+    /// The words of a chain of proxies to the companion, which speaks plain http with the last of them.
     @Test(
         arguments: [
             [.xForwardedProto: "https", .xForwardedFor: "203.0.113.5"],

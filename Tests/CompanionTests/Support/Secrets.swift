@@ -50,7 +50,7 @@ enum Secret: Hashable {
 /// All secrets of a run, as the provider saw and made them.
 struct Secrets {
     private var values: [Secret: [String]] = [:]
-    /// What shows that a value is there.
+    /// The texts that show that a value is there.
     private var traces: [Secret: Set<String>] = [:]
 
     init(_ traffic: TenantTraffic) {

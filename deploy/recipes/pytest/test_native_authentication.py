@@ -28,7 +28,7 @@ def code(tenant, address):
 
 
 def seen(tenant):
-    """What MSAL makes of the newest answer: the delegate's methods that it calls, and the error's properties that are true."""
+    """MSAL's view of the newest answer: the delegate's methods that it calls, and the error's properties that are true."""
     clients = requests.get(f"{tenant.base_url}/clients", timeout=30).json()["clients"]
     newest = max((request for client in clients for request in client["requests"]), key=lambda request: request["position"])
     return {name for each in newest["native"]["msal"] for name in [each["property"], *each["methods"]]}

@@ -98,7 +98,7 @@ package struct AuthorityCheck: Sendable {
         return report
     }
 
-    /// What a provider without a page for signing out means.
+    /// The consequences of a provider without a page for signing out.
     private var keptSession: CheckFinding {
         let finding = CheckFinding.advice(
             "sign_out", "The provider has no end_session_endpoint, so its session goes on after a sign-out.",
