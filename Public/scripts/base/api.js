@@ -41,7 +41,10 @@ let signOutFailed = null;
 /** Aborts when a page of a shared device is emptied: no answer comes to it any more. */
 export const leaving = new AbortController();
 
-/** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
+/**
+ * Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Returns its answer whole:
+ * whoever reads it waits for nothing more, so that the page is not left in between. Throws Failure when there is no answer.
+ */
 export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin, isSignOut = false } = {}) {
   const isRead = method === "GET";
   while (!isSignOut && signOutFailed) await signOutFailed;
@@ -56,8 +59,10 @@ export async function fetchOwn(path, { method = "GET", body, seconds = answersWi
   }
   try {
     const response = await fetch(base + path, request);
-    // Until its body is there, a request can be ended.
-    return new Response(response.status === 204 ? null : await response.arrayBuffer(), response);
+    const body = await response.arrayBuffer();
+    // Until its body is there, a request can be ended, and then its answer counts no more.
+    signal.throwIfAborted();
+    return { ok: response.ok, status: response.status, headers: response.headers, body, text: new TextDecoder().decode(body) };
   } catch (error) {
     if (leaving.signal.aborted) return new Promise(() => {});
     if (end.signal.aborted) {
@@ -75,10 +80,10 @@ export async function fetchOwn(path, { method = "GET", body, seconds = answersWi
 /** The JSON of a 2xx answer of ours, null where there is none; every other answer is a Failure. */
 export async function send(path, request) {
   const response = await fetchOwn(path, request);
-  if (!response.ok) throw await failure(response);
+  if (!response.ok) throw failure(response);
   if (response.status === 204) return null;
   try {
-    return await response.json();
+    return JSON.parse(response.text);
   } catch {
     throw new Failure(t("api.unreadable"));
   }
@@ -123,10 +128,10 @@ export async function postSignOut(path, body) {
 }
 
 /** One of our own errors (RFC 9457), or whatever stood in its place. */
-export async function failure(response) {
+function failure(response) {
   let problem = {};
   try {
-    problem = await response.json();
+    problem = JSON.parse(response.text);
   } catch {
     return new Failure(t("api.unexplained", { status: response.status }));
   }
@@ -167,8 +172,8 @@ export function wait(response) {
 export async function fetchAPI(id = app, request = {}) {
   const response = await fetchOwn(`/api/${id}/me`, request);
   const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
-  if (!ours) return { response, text: await response.text() };
-  const problem = await failure(response);
+  if (!ours) return response;
+  const problem = failure(response);
   // A call before the end of the pause that the API has asked for.
   if (problem.code === "throttled") problem.api = { ...refusal(response), ...problem.api_status && { status: problem.api_status } };
   throw problem;
@@ -189,34 +194,35 @@ const refusal = (response) => ({
  * `seconds` is how long the application waits for it.
  */
 export async function callAPI({ seconds } = {}) {
-  const { response, text } = await fetchAPI(app, { seconds });
+  const response = await fetchAPI(app, { seconds });
+  const { status, text } = response;
   let json;
   try {
     json = JSON.parse(text);
   } catch {
     // The page says so.
   }
-  return { status: response.status, text, json, again: again(response), refusal: response.ok ? null : refusal(response) };
+  return { status, text, json, again: again(response), refusal: response.ok ? null : refusal(response) };
 }
 
 /** Microsoft Graph's answer about the signed-in account. */
 export async function getMe(id = app) {
-  const { response, text } = await fetchAPI(id);
+  const response = await fetchAPI(id);
   if (response.ok) {
     try {
-      return JSON.parse(text);
+      return JSON.parse(response.text);
     } catch {
       throw new Failure("Couldn't deserialize result JSON", { code: "not_json" });
     }
   }
-  throw upstreamFailure(response, text);
+  throw upstreamFailure(response);
 }
 
 /** A Graph error: `{"error": {"code", "message"}}` with its request id. */
-function upstreamFailure(response, text) {
+function upstreamFailure(response) {
   let error = {};
   try {
-    error = JSON.parse(text)?.error ?? {};
+    error = JSON.parse(response.text)?.error ?? {};
   } catch {
     // An error page of something between: its status is all that can be said.
   }

@@ -64,7 +64,7 @@ export async function showPhoto(id, isStillShown) {
   try {
     const response = await fetchOwn(`/api/${id}/me/photo`);
     if (!response.ok) return;
-    const photo = await createImageBitmap(await response.blob());
+    const photo = await createImageBitmap(new Blob([response.body]));
     if (!isStillShown()) return photo.close();
     for (const face of [front, reverse]) {
       const canvas = avatar("canvas");

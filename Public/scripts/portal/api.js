@@ -83,7 +83,7 @@ function refused(failure) {
 /** The answer of the application's own API, with its headers. */
 async function callOwn(id) {
   const began = performance.now();
-  const { response: { headers, status }, text } = await fetchAPI(id);
+  const { headers, status, text } = await fetchAPI(id);
   let body;
   try {
     body = JSON.parse(text);

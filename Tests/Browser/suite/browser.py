@@ -29,15 +29,18 @@ HOLD = """{
     return answer;
   };
 }"""
-# The page is left when an answer has come, and the browser keeps it as it is then.
+# The page is left when the whole of an answer has come, before any of the page's scripts has seen it, and the browser keeps it as it is then.
 LEAVE = """{
-  const ask = fetch;
+  const read = Response.prototype.arrayBuffer;
   let left = NUMBER;
-  window.fetch = async (address, request) => {
-    const answer = await ask(address, request);
-    if (--left === 0) window.isLeft = dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
-    request?.signal?.throwIfAborted();
-    return answer;
+  Response.prototype.arrayBuffer = async function () {
+    const body = await read.call(this);
+    // As a browser does, between two tasks, and never between two steps of one.
+    if (--left === 0) await new Promise((resolve) => setTimeout(() => {
+      window.isLeft = dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+      resolve();
+    }));
+    return body;
   };
 }"""
 # A person has filled in a field before any script of the page runs: those that are modules wait until the whole page has been read.
