@@ -279,10 +279,11 @@ class Browser:
         raise AssertionError(f"the page keeps replacing {what}")
 
     def press(self, text):
-        """Clicks the button or link that has this text."""
+        """Clicks the button or link that has this text. A tutorial runs one flow at a time: its buttons are pressed when the one before is over."""
         self.click(f"a button {text!r}", lambda: self.seen("""
             const wanted = inOneLine(arguments[0]);
-            return seen("button, a, summary, input[type=submit]").find((each) => [inOneLine(each.innerText), each.value].includes(wanted));
+            const isFree = (each) => !each.matches(".action") || !document.querySelector(".action[aria-busy=true]");
+            return seen("button, a, summary, input[type=submit]").filter(isFree).find((each) => [inOneLine(each.innerText), each.value].includes(wanted));
         """, text))
 
     def press_in(self, selector, text):

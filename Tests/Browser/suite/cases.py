@@ -202,7 +202,9 @@ def succeeded(browser):
 def shared(browser):
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")
-    assert not browser.driver.find_element("id", "share").is_displayed(), "there is nothing to share"
+    browser.wait("the story", lambda: browser.all("#share"))
+    browser.settled()
+    assert not browser.all("#share")[0].is_displayed(), "there is nothing to share"
     browser.press("Call Microsoft Graph API")
     browser.choose_account()
     browser.enter_password()
