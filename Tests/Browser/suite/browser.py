@@ -18,13 +18,16 @@ from patience import until
 
 ADELE = "adele@contoso.example"
 AXE = files("axe_core_python").joinpath("axe.min.js").read_text()
-# An answer that is held up waits until the page's letGo() is called.
+# An answer that is held up waits until the page's letGo() is called; `held` counts them.
 HOLD = """{
   const ask = fetch;
-  const held = new Promise((resolve) => (window.letGo = resolve));
+  const isLetGo = new Promise((resolve) => (window.letGo = resolve));
   window.fetch = async (address, request) => {
     const answer = await ask(address, request);
-    if (new URL(address, location).pathname === PATH) await held;
+    if (new URL(address, location).pathname === PATH) {
+      window.held = (window.held ?? 0) + 1;
+      await isLetGo;
+    }
     request?.signal?.throwIfAborted();
     return answer;
   };
@@ -282,7 +285,7 @@ class Browser:
         """Clicks the button or link that has this text. A tutorial runs one flow at a time: its buttons are pressed when the one before is over."""
         self.click(f"a button {text!r}", lambda: self.seen("""
             const wanted = inOneLine(arguments[0]);
-            const isFree = (each) => !each.matches(".action") || !document.querySelector(".action[aria-busy=true]");
+            const isFree = (each) => !each.disabled && (!each.matches(".action") || !document.querySelector(".action[aria-busy=true]"));
             return seen("button, a, summary, input[type=submit]").filter(isFree).find((each) => [inOneLine(each.innerText), each.value].includes(wanted));
         """, text))
 

@@ -180,6 +180,7 @@ ROWS = [
 def lint(browser):
     browser.open("/native")
     fill(browser)
+    browser.wait("what was typed is kept", lambda: not browser.all("main[data-loading]"))
     for text, platform, said, wanted in ROWS:
         browser.open("/native")
         browser.one(f"input[value={platform}]").click()

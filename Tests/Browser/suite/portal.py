@@ -284,9 +284,10 @@ def early_tab(browser):
     with browser.holding("/api/portal/account") as let_go:
         open_portal(browser)
         shown = tab(browser, "operator")
+        browser.wait("the first answer", lambda: browser.driver.execute_script("return window.held") == 1)
         # The page asks for the account again, as when it comes back to the foreground.
         browser.driver.execute_script("document.dispatchEvent(new Event('visibilitychange'))")
-        browser.settled()
+        browser.wait("the second answer", lambda: browser.driver.execute_script("return window.held") == 2)
         assert shown.text == "Loading…", shown.text
         let_go()
         browser.one("#operator li.session")
@@ -476,6 +477,7 @@ def server_down(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
     browser.allow("/api/ios/me", "/api/apps", "/api/ios/account")
+    browser.wait("the account's view, which asks for more", lambda: "Why you may sign in here" in browser.one("#account").text)
     tab(browser, "api")
     browser.wait("the view", lambda: browser.all("#api button"))
     # The page's last requests find a server that answers.
