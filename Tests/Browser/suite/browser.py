@@ -204,10 +204,12 @@ class Browser:
         with self.beginning_with(HOLD.replace("PATH", json.dumps(path))):
             yield lambda: self.driver.execute_script("letGo()")
 
-    def open_and_leave(self, path, number):
-        """Opens a page that is left when so many answers have come; returns whether so many came."""
+    def open_and_leave(self, path, number, is_sure):
+        """Opens a page that is left when so many answers have come; returns whether so many came. If they are sure to come, they are waited for."""
         with self.beginning_with(LEAVE.replace("NUMBER", str(number))):
             self.open(path)
+            if is_sure:
+                self.wait(f"{path} is left", lambda: self.driver.execute_script("return window.isLeft"))
             self.settled()
         return self.driver.execute_script("return Boolean(window.isLeft)")
 

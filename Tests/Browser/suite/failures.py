@@ -189,6 +189,7 @@ def calm_cancel(browser):
     assert not browser.all("#problem button"), "support has nothing to do with it"
     browser.expect_accessible("cancelled")
     # The error came back, and no code.
+    browser.wait("the step", lambda: browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request')"))
     sent = browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request').textContent")
     assert "error=…" in sent and "code=" not in sent, sent
 
@@ -276,6 +277,8 @@ def not_redeemed(browser):
 @test("the page says that our server is gone, and works when it is back")
 def server_gone(browser):
     browser.sign_in()
+    # The events and attempts of the sign-in, which the page asks for last.
+    browser.wait("the steps", lambda: browser.driver.execute_script("return document.querySelector('#timeline .token')"))
     browser.settled()
     browser.server.kill()
     browser.allow("/api/ios/account")
@@ -292,6 +295,8 @@ def server_gone(browser):
 def offline(browser):
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")
+    browser.one("#code .run")
+    browser.settled()
     browser.allow("/api/device")
     browser.cdp("Network.enable")
     browser.cdp("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
@@ -441,6 +446,8 @@ def graceful_stop(browser):
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")
     browser.settled()
+    # Its connections stay open, and nobody asks for anything.
+    browser.driver.get("about:blank")
     browser.server.stop()
     status = browser.server.process.returncode
     assert status == 0, f"it ended with {status}"
