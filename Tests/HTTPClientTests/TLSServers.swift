@@ -10,7 +10,7 @@ final class TestCertificate {
     let key: String
     let file: String
 
-    init(subjectAlternativeName: String, isExpired: Bool) async throws {
+    init(subjectAlternativeName: String, isExpired: Bool) throws {
         folder = TemporaryFolder.ofProcess.appending(path: "tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         key = folder.appending(path: "key.pem").path
@@ -34,13 +34,14 @@ final class TestCertificate {
         try "".write(to: folder.appending(path: "index"), atomically: false, encoding: .utf8)
         try "01".write(to: folder.appending(path: "serial"), atomically: false, encoding: .utf8)
         let signingRequest = folder.appending(path: "request.pem").path
-        try await run(
-            "/usr/bin/openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-subj", "/CN=test", "-keyout", key, "-out", signingRequest)
-        try await run(
-            "/usr/bin/openssl", "ca", "-selfsign", "-batch", "-config", configuration.path, "-in", signingRequest,
-            "-keyfile", key, "-out", file, "-startdate", "20200101000000Z", "-enddate",
-            isExpired ? "20200102000000Z" : "20990101000000Z")
+        let asked = try openssl(
+            "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test",
+            "-keyout", key, "-out", signingRequest)
+        try #require(asked.status == 0, "\(asked.output)")
+        let made = try openssl(
+            "ca", "-selfsign", "-batch", "-config", configuration.path, "-in", signingRequest, "-keyfile", key, "-out",
+            file, "-startdate", "20200101000000Z", "-enddate", isExpired ? "20200102000000Z" : "20990101000000Z")
+        try #require(made.status == 0, "\(made.output)")
     }
 
     deinit { TemporaryFolder.remove(folder) }
@@ -55,8 +56,8 @@ final class OpenSSLServer {
 
     init(
         subjectAlternativeName: String = "DNS:localhost", isExpired: Bool = false, isEndless: Bool = false
-    ) async throws {
-        certificate = try await TestCertificate(subjectAlternativeName: subjectAlternativeName, isExpired: isExpired)
+    ) throws {
+        certificate = try TestCertificate(subjectAlternativeName: subjectAlternativeName, isExpired: isExpired)
         process = command(
             "/usr/bin/openssl",
             [
@@ -95,7 +96,7 @@ final class NginxServer {
     private let process: Process
 
     init() async throws {
-        certificate = try await TestCertificate(subjectAlternativeName: "DNS:localhost", isExpired: false)
+        certificate = try TestCertificate(subjectAlternativeName: "DNS:localhost", isExpired: false)
         ports = try HeldPorts()
         port = ports.first
         let folder = certificate.folder.path
@@ -139,13 +140,4 @@ private func command(_ path: String, _ arguments: [String]) -> Process {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     return process
-}
-
-private func run(_ path: String, _ arguments: String...) async throws {
-    let process = command(path, arguments)
-    let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-        process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-        do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    try #require(status == 0)
 }

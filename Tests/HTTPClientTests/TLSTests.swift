@@ -34,7 +34,7 @@ struct TLSTests {
         arguments: certificates)
     func `a certificate is accepted only from a trusted authority, for this host and in its time`(row: Row) async throws
     {
-        let server = try await OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
+        let server = try OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
             workers: group,
@@ -53,7 +53,7 @@ struct TLSTests {
     }
 
     @Test func `a body that ends with the connection is refused over TLS, because it may have been cut`() async throws {
-        let server = try await OpenSSLServer(isEndless: true)
+        let server = try OpenSSLServer(isEndless: true)
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
             workers: group, configuration: .init(certificateAuthorityFile: server.certificate.file))
@@ -112,7 +112,7 @@ struct TLSTests {
     }
 
     @Test func `a missing certificate authority file is a TLS failure that names it`() async throws {
-        let server = try await OpenSSLServer()
+        let server = try OpenSSLServer()
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
             workers: group, configuration: .init(certificateAuthorityFile: "/nonexistent/authorities.pem"))
