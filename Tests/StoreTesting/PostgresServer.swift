@@ -36,6 +36,7 @@ package final class PostgresServer: Sendable {
         folder = try ChildProcess.temporaryFolder("postgres")
         ports = try HeldPorts()
         port = ports.first
+        // A statement that waits for a lock for longer than a test is patient fails, and says so.
         process = try ChildProcess(
             """
             set -e
@@ -51,6 +52,7 @@ package final class PostgresServer: Sendable {
             mv hba.conf data/pg_hba.conf
             \(programs)/postgres -D data -c unix_socket_directories=\(folder) \
                 -c listen_addresses=127.0.0.1 -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB -c checkpoint_timeout=30s \
+                -c lock_timeout=\(Int(patience))s \
                 >server.log 2>&1 &
             """, folder: folder, endedBy: "QUIT")
         try Self.waitUntilReady(settings(user: "postgres"))
