@@ -114,6 +114,8 @@ import Testing
                 configuration.onRequestEnd = { reported.add($0.status.code) }
             }
         ) { port, _ in
+            // Without an answer, too, the handler ends.
+            defer { responder.open() }
             let client = try RawClient(port: port)
             // A second request waits behind the first.
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -522,6 +522,7 @@ import Testing
                 }
                 return count
             }
+            defer { replacing.cancel() }
             let serials = try await withThrowingTaskGroup(of: Set<Int>.self) { group in
                 for _ in 0..<3 {
                     group.addTask { try await blocking { try Self.serialsUnderLoad(port, connections: 60) } }

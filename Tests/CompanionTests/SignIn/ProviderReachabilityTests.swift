@@ -116,7 +116,7 @@ private final class SlowProvider: Responder {
             "token_endpoint": .string(url + "/token"), "jwks_uri": .string(url + "/keys"),
         ]
         return .handler(maxBodyBytes: 0) { _ in
-            while self.isHolding.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(5)) }
+            _ = await eventually { !self.isHolding.withLock { $0 } }
             return Response(status: .ok, headerFields: [.contentType: "application/json"], body: metadata.bytes)
         }
     }

@@ -5,6 +5,7 @@ import HTTPWire
 import Logging
 import OpenIDConnect
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -23,7 +24,7 @@ import Testing
             try await visitor.signIn()
             let other = visitor.copy()
             async let refused = other.api(.get, "/api/ios/me")
-            await api.firstCall()
+            #expect(await eventually { !api.tokens.withLock { $0.isEmpty } }, "the first call has come")
             let renewed = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
             #expect(renewed.json["source"] as? String == "refreshed")
             let refreshes = try await site.count("token_refresh")
@@ -40,11 +41,7 @@ import Testing
 /// An API that holds its answer to the first call, and then refuses it; all later calls are answered.
 private final class HeldAPI: Responder {
     let tokens = Mutex<[String]>([])
-    private let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     private let (releases, release) = AsyncStream.makeStream(of: Void.self)
-
-    /// Returns when the first call has come.
-    func firstCall() async { for await _ in arrivals {} }
 
     func refuseFirstCall() { release.finish() }
 
@@ -54,7 +51,6 @@ private final class HeldAPI: Responder {
             return tokens.count == 1
         }
         guard isFirst else { return .response(.json(["displayName": "Adele"])) }
-        arrival.finish()
         return .handler(maxBodyBytes: 0) { [releases] _ in
             for await _ in releases {}
             return Response(status: .unauthorized)
