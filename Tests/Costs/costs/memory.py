@@ -1,6 +1,5 @@
 """Memory that requests of the worst kind take from a server of its own, from /proc."""
 import collections
-import contextlib
 import http.client
 import itertools
 import json
@@ -11,8 +10,10 @@ import secrets
 import socket
 import subprocess
 import threading
-import time
 import urllib.parse
+
+import patience
+import ports
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
@@ -26,21 +27,12 @@ def environment(**more):
     return {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")} | more
 
 
-def free_ports(count):
-    for first in range(24000, 32000, 13):
-        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
-            for port in range(first, first + count):
-                stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            return list(range(first, first + count))
-    raise AssertionError("no free ports")
-
-
 class Server:
     """`companion serve` behind a front that it trusts, and `companion demo` as its identity provider, a process each."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, folder
-        self.port, demo_port, tenant_port = free_ports(3)
+        self.port, demo_port, tenant_port = ports.take(3)
         (folder / "secret").write_text(SECRET)
         (folder / "secret").chmod(0o600)
         base = f"http://localhost:{tenant_port}"
@@ -57,22 +49,17 @@ class Server:
             self.start("serve", "--config", str(folder / "companion.json")),
         ]
         self.pid = self.processes[-1].pid
-        for port in (tenant_port, self.port):
-            self.wait_for(port)
+        for process, port in zip(self.processes, (tenant_port, self.port)):
+            self.wait_for(process, port)
 
     def start(self, *arguments, **variables):
         log = open(self.folder / f"{arguments[0]}.log", "ab")
         return subprocess.Popen([self.binary, *arguments], cwd=self.folder, env=environment(**variables), stdout=log, stderr=log)
 
-    def wait_for(self, port):
-        end = time.monotonic() + 30
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                return
-            for process in self.processes:
-                assert process.poll() is None, f"{process.args[1]} has ended: {(self.folder / (process.args[1] + '.log')).read_text()[-800:]}"
-            assert time.monotonic() < end, f"nothing answers on port {port}"
-            time.sleep(0.05)
+    def wait_for(self, process, port):
+        name = process.args[1]
+        patience.answered(process, lambda: socket.create_connection(("127.0.0.1", port), 1).close(), f"{name} listens",
+                          lambda: (self.folder / f"{name}.log").read_text()[-800:])
 
     def resident(self):
         """The memory that the process holds, in bytes, without what is mapped from files."""
@@ -92,7 +79,7 @@ class Stranger:
     """One connection of the front, through which each request comes from another address, without a cookie."""
 
     def __init__(self, port, numbers, seed):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patience.SECONDS)
         self.numbers, self.random = numbers, random.Random(seed)
         self.statuses = collections.Counter()
 

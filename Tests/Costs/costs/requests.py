@@ -4,6 +4,8 @@ import subprocess
 import sys
 import time
 
+import patience
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path += [str(ROOT / "Tests" / "Faults"), str(ROOT / "Tests" / "Benchmarks")]
 from benchmarks.profiling import SIGSUSPEND
@@ -29,7 +31,7 @@ class Counted(Companion):
         return sum(int(line.split()[1]) for line in newest.read_text().splitlines() if line.startswith("totals:"))
 
     def control(self, order):
-        subprocess.run(["callgrind_control", order, str(self.process.pid)], check=True, capture_output=True)
+        subprocess.run(["callgrind_control", order, str(self.process.pid)], check=True, capture_output=True, timeout=patience.SECONDS)
 
     def seconds(self):
         """The processor time so far."""
