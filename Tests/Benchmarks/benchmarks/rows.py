@@ -12,6 +12,7 @@ import time
 
 from . import browser, load
 from .bench import ROOT, SECRET
+from patience import next_line
 from .load import Handshakes, Target, in_turn, median, median_ratio
 from .report import Result
 from .servers import TLS, Missing, environment, free_ports, processor_seconds
@@ -210,7 +211,7 @@ def start(bench):
             [bench.binary, "tenant", "--json", "--listen", "localhost:0"], cwd=folder, stdout=subprocess.PIPE,
             env=environment(COMPANION_PUBLIC=str(ROOT / "Public"), COMPANION_DEVELOPMENT_CA=str(folder / "ca")))
         try:
-            process.stdout.readline()
+            next_line(process, "the tenant announces itself")
             return (time.monotonic() - begin) * 1000
         finally:
             process.terminate()

@@ -5,6 +5,7 @@ import socket
 import ssl
 import sys
 
+import patience
 from patience import until
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -43,6 +44,7 @@ class Front:
     def ready(self):
         """The number of companions that HAProxy finds ready."""
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as admin:
+            admin.settimeout(patience.SECONDS)
             admin.connect(str(self.admin))
             admin.sendall(b"show stat -1 4 -1\n")
             text = b""
