@@ -13,10 +13,10 @@ globalThis.fetch = (address, ...more) => {
   ) => [key.slice(section.length + 1), text]);
   return Promise.resolve(Response.json(Object.fromEntries(named)));
 };
-const { demoClientID, demoValues, policyPieces, projectFiles, projects } = await import("../../Public/scripts/base/project.js");
+const { demoClientID, demoValues, policyPieces, wholeText } = await import("../../Public/scripts/base/project.js");
 const { loadProgram } = await import("../../Public/scripts/tutorial/msal-lines.js");
 const { blocks } = await import("../../Public/scripts/native/setup.js");
-const { wholeText } = await import("../../Public/scripts/base/project.js");
+const { projectFiles, projects } = await import("../../Public/scripts/native/project.js");
 
 const asked = JSON.parse(await new Response(Deno.stdin.readable).text());
 

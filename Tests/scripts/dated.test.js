@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import "./page.js";
-const { claims, numbers } = await import("../../Public/scripts/base/project.js");
+const { claims, numbers } = await import("../../Public/scripts/native/project.js");
 const { facts } = await claims();
 const dated = await numbers();
 

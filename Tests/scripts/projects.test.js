@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import "./page.js";
-const { demoValues, projectName, projects } = await import("../../Public/scripts/base/project.js");
+const { demoValues } = await import("../../Public/scripts/base/project.js");
+const { projectName, projects } = await import("../../Public/scripts/native/project.js");
 const { setup } = await import("../../Public/scripts/native/setup.js");
 
 const read = (path) => Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));

@@ -1,33 +1,10 @@
-// A whole Xcode project from the reader's values: out of the templates in Public/projects.
+// The rules of the templates in Public/projects, and what the values in them are made from: clouds, and the demo's tenant.
 
-import { loadTexts, t } from "./page.js";
+/** The projects, their files and their words. */
+export const data = await (await fetch(new URL("../../projects/projects.json", import.meta.url))).json();
 
-const source = new URL("../../projects/projects.json", import.meta.url);
-const data = await (await fetch(source)).json();
-
-/** The projects: { id, kind, platform, style }, of which style is scene, app_delegate, swiftui, async or native. */
-export const projects = data.projects.map(({ id, set }) => ({
-  id,
-  set,
-  kind: set.find((each) => ["workforce", "external", "b2c"].includes(each)),
-  platform: set.includes("macos") ? "macos" : "ios",
-  style: ["native", "async", "swiftui", "app_delegate"].find((each) => set.includes(each)) ?? "scene",
-}));
-
-let read;
-/** The claims of pages and projects about the outside world: each with its source, and the day on which to look again. */
-export const claims = () => (read ??= fetch(new URL("../../data/dated.json", import.meta.url)).then((response) => response.json()));
-
-/** The numbers in them by name, such as MSAL's newest version as `msal`. */
-export const numbers = async () => Object.assign({}, ...(await claims()).facts.map(({ values }) => values));
-
-const templates = new Map();
-function template(name) {
-  if (!templates.has(name)) templates.set(name, fetch(new URL(name, source)).then((response) => response.text()));
-  return templates.get(name);
-}
-
-const holds = (condition, set) =>
+/** Whether all of these names are set, and none that has `!` before it. */
+export const holds = (condition, set) =>
   !condition || condition.split(" ").every((name) => (name.startsWith("!") ? !set.has(name.slice(1)) : set.has(name)));
 
 /** The words of the templates where all of these are set. */
@@ -117,47 +94,6 @@ export function policyPieces(authority) {
   const [policy = "b2c_1_susi", tenant = "contoso.onmicrosoft.com"] = pathname.split("/").filter((part) => part && part !== "tfp")
     .reverse();
   return { host, tenant_name: tenant, sign_in_policy: policy };
-}
-
-/** The name of the project for an app: the last part of its bundle ID, as a type is written, and App. */
-export function projectName(bundleID) {
-  const last = bundleID.split(".").at(-1);
-  if (!/^[A-Za-z][A-Za-z0-9-]{0,49}$/.test(last)) return data.name;
-  const name = last.split("-").map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
-  return /.App$/.test(name) ? name : `${name}App`;
-}
-
-/** Names that choose parts of a project: its words, and with the demo's tenant those of the demo. */
-const namesOf = (id, tenant) => [...projects.find((each) => each.id === id).set, ...(tenant === "demo" ? ["demo"] : [])];
-
-/** The files of a project, as projects.json has them. */
-export const filesOf = (id, { tenant }) => data.files.filter((file) => holds(file.if, new Set(namesOf(id, tenant))));
-
-/** The project's files, { path, text }. `values` are those of `filled()` in values.js. */
-export async function projectFiles(id, { scopes, tenant, ...texts }) {
-  const { kind } = projects.find((each) => each.id === id);
-  const [dated] = await Promise.all([numbers(), loadTexts("project")]);
-  const values = {
-    ...dated,
-    ...texts,
-    name: projectName(texts.bundle_id),
-    ...wordsFor(namesOf(id, tenant)),
-    scopes: swiftList(scopes),
-    signout_from_browser: "false",
-    known_authority: isUnknown(kind, texts.authority) && "yes",
-  };
-  return Promise.all(
-    filesOf(id, { tenant }).map(async ({ path, format, template: name }) => {
-      const lines = fillTemplate(await template(name), { format, values, t: (key) => t(`project.${key}`) });
-      return { path: path.replace("{name}", values.name), lines, text: wholeText(lines) };
-    }),
-  );
-}
-
-/** The project as a zip archive, with all of its files in one folder. */
-export async function projectZip(id, values) {
-  const [{ zip }, files] = await Promise.all([import("./zip.js"), projectFiles(id, values)]);
-  return zip(files.map(({ path, text }) => ({ path: `${projectName(values.bundle_id)}/${path}`, text })));
 }
 
 // MARK: Templates

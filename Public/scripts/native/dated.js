@@ -1,7 +1,7 @@
 // The tutorials' statements that are out of date. A row without a first-hand source is not shown.
 
 import { element, language, loadTexts, t } from "../base/page.js";
-import { claims, numbers } from "../base/project.js";
+import { claims, numbers } from "./project.js";
 
 const [{ facts }, dated] = await Promise.all([claims(), numbers(), loadTexts("dated")]);
 

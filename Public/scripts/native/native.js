@@ -1,10 +1,10 @@
 // The needs of a native app before MSAL works in it, in the order in which it is needed, with the reader's own values.
 
 import { sentence, verdict } from "./authority.js";
-import { fill as fillProject } from "./project.js";
+import { fill as fillProject, numbers } from "./project.js";
 import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
 import { base, element, isShared, language, loadTexts, t, withElements } from "../base/page.js";
-import { cloudOf, numbers } from "../base/project.js";
+import { cloudOf } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
 import { own, remember } from "../base/values.js";
 import { ofBrowser } from "../base/storage.js";

@@ -2,9 +2,75 @@
 
 import { button } from "../base/buttons.js";
 import { blockCard } from "./setup.js";
-import { element, t } from "../base/page.js";
-import { filesOf, projectFiles, projectName, projects, projectZip } from "../base/project.js";
+import { element, loadTexts, t } from "../base/page.js";
+import { data, fillTemplate, holds, isUnknown, swiftList, wholeText, wordsFor } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
+
+/** The projects: { id, kind, platform, style }, of which style is scene, app_delegate, swiftui, async or native. */
+export const projects = data.projects.map(({ id, set }) => ({
+  id,
+  set,
+  kind: set.find((each) => ["workforce", "external", "b2c"].includes(each)),
+  platform: set.includes("macos") ? "macos" : "ios",
+  style: ["native", "async", "swiftui", "app_delegate"].find((each) => set.includes(each)) ?? "scene",
+}));
+
+let read;
+/** The claims of pages and projects about the outside world: each with its source, and the day on which to look again. */
+export const claims = () => (read ??= fetch(new URL("../../data/dated.json", import.meta.url)).then((response) => response.json()));
+
+/** The numbers in them by name, such as MSAL's newest version as `msal`. */
+export const numbers = async () => Object.assign({}, ...(await claims()).facts.map(({ values }) => values));
+
+const templates = new Map();
+const load = async (name) => (await fetch(new URL(`../../projects/${name}`, import.meta.url))).text();
+function template(name) {
+  if (!templates.has(name)) templates.set(name, load(name));
+  return templates.get(name);
+}
+
+/** The name of the project for an app: the last part of its bundle ID, as a type is written, and App. */
+export function projectName(bundleID) {
+  const last = bundleID.split(".").at(-1);
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,49}$/.test(last)) return data.name;
+  const name = last.split("-").map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
+  return /.App$/.test(name) ? name : `${name}App`;
+}
+
+/** Names that choose parts of a project: its words, and with the demo's tenant those of the demo. */
+const namesOf = (id, tenant) => [...projects.find((each) => each.id === id).set, ...(tenant === "demo" ? ["demo"] : [])];
+
+/** The files of a project, as projects.json has them. */
+export const filesOf = (id, { tenant }) => data.files.filter((file) => holds(file.if, new Set(namesOf(id, tenant))));
+
+/** The project's files, { path, text }. `values` are those of `filled()` in values.js. */
+export async function projectFiles(id, { scopes, tenant, ...texts }) {
+  const { kind } = projects.find((each) => each.id === id);
+  const [dated] = await Promise.all([numbers(), loadTexts("project")]);
+  const values = {
+    ...dated,
+    ...texts,
+    name: projectName(texts.bundle_id),
+    ...wordsFor(namesOf(id, tenant)),
+    scopes: swiftList(scopes),
+    signout_from_browser: "false",
+    known_authority: isUnknown(kind, texts.authority) && "yes",
+  };
+  return Promise.all(
+    filesOf(id, { tenant }).map(async ({ path, format, template: name }) => {
+      const lines = fillTemplate(await template(name), { format, values, t: (key) => t(`project.${key}`) });
+      return { path: path.replace("{name}", values.name), lines, text: wholeText(lines) };
+    }),
+  );
+}
+
+/** The project as a zip archive, with all of its files in one folder. */
+export async function projectZip(id, values) {
+  const [{ zip }, files] = await Promise.all([import("../base/zip.js"), projectFiles(id, values)]);
+  return zip(files.map(({ path, text }) => ({ path: `${projectName(values.bundle_id)}/${path}`, text })));
+}
+
+// MARK: The card
 
 /** The app's style; it is kept while the page is open. */
 let style = "scene";

@@ -25,7 +25,8 @@ def made(browser, project, values):
     """The archive that the page makes of a project."""
     script = """
       const [project, values, done] = arguments;
-      import("/assets/scripts/base/project.js").then(async ({ projectZip, demoValues, policyPieces, projects }) => {
+      const modules = [import("/assets/scripts/native/project.js"), import("/assets/scripts/base/project.js")];
+      Promise.all(modules).then(async ([{ projectZip, projects }, { demoValues, policyPieces }]) => {
         if (values.tenant === "demo") {
           const { kind } = projects.find(({ id }) => id === project);
           Object.assign(values, demoValues(kind));
@@ -55,7 +56,7 @@ def files(archive):
 
 def rows(browser):
     browser.open("/native")
-    script = "const [done] = arguments; import('/assets/scripts/base/project.js').then(({ projects }) => done(projects));"
+    script = "const [done] = arguments; import('/assets/scripts/native/project.js').then(({ projects }) => done(projects));"
     found = browser.driver.execute_async_script(script)
     return found
 
