@@ -1,11 +1,11 @@
-// The requests that the steps stand for, and the meaning of their parameters.
+// The flows that the steps form, the requests that they stand for, and the meaning of their parameters.
 
 import assert from "node:assert/strict";
 import "./page.js";
 
 globalThis.matchMedia = () => ({ matches: true });
 
-const { names, request } = await import("../../Public/scripts/tutorial/requests.js");
+const { flowsOf, names, request } = await import("../../Public/scripts/tutorial/requests.js");
 const languages = new URL("../../Public/languages/", import.meta.url);
 const texts = [...Deno.readDirSync(languages)].filter(({ isFile }) => isFile).map(({ name }) => [
   name,
@@ -49,5 +49,31 @@ for (const [kind, outcome, expected] of ROWS) {
     assert.equal(text.includes(client.redirect_uri), whole.includes("redirect_uri"));
     for (const secret of secrets) assert.ok(!text.includes(secret));
     assert.deepEqual(names(request(kind, { endpoint, outcome }, settings) ?? ""), whole);
+  });
+}
+
+/** Steps as the server remembers them, each with its outcome, the seconds since the last and its sign-in; and their flows. */
+for (
+  const [sentence, events, expected] of [
+    ["nothing has happened", [], []],
+    ["a sign-in goes on when the browser comes back, however late", ["authorize ok", "callback ok 60", "token ok", "api ok"], [
+      "authorize callback redeemed api",
+    ]],
+    ["after the API's answer, a silent call is another flow", ["token cache", "api ok", "token refreshed"], ["cached api", "refreshed"]],
+    ["what the API demands is met in the same flow", ["api claims_challenge", "authorize ok"], ["challenge authorize"]],
+    ["a code that is not redeemed has a step of its own", ["callback ok", "token invalid_id_token"], ["callback unredeemed"]],
+    ["the token that a page asks for only to show it is no step", ["token ok 1 a", "token cache"], ["redeemed"]],
+    ["what comes later is another flow", ["token cache", "api ok 4"], ["cached", "api"]],
+    ["a sign-out is a flow of its own", ["api ok", "sign_out ok", "token cache"], ["api", "sign_out", "cached"]],
+  ]
+) {
+  Deno.test(sentence, () => {
+    let now = 0;
+    const steps = events.map((each) => {
+      const [step, outcome, seconds = 1, attempt = null] = each.split(" ");
+      now += Number(seconds);
+      return { step, outcome, attempt, time: new Date(now * 1000).toISOString() };
+    });
+    assert.deepEqual(flowsOf(steps).map((flow) => flow.map(({ kind }) => kind).join(" ")), expected);
   });
 }

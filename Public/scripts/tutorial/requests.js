@@ -1,7 +1,59 @@
-// The request that a step stands for, as MSAL sends it, and the meaning of each of its parameters, a line each.
+// The steps of the story, loaded with the first of them: the flows that they form, the request that each stands for, as MSAL sends it, and
+// the meaning of each of its parameters, a line each.
 
-import { element, loadTexts, t } from "../base/page.js";
+import { element, hangingLines, language, loadTexts, t } from "../base/page.js";
 import { fine } from "../base/steps.js";
+
+// MARK: Flows
+
+const longestPause = 3000; // milliseconds from one step of a flow to the next, unless the person is at the provider
+
+/** The steps of each flow, oldest first: one press of a button, and what came of it. */
+function grouped(events) {
+  const flows = [];
+  let previous;
+  for (const event of events) {
+    if (!previous || begins(event, previous)) flows.push([]);
+    flows.at(-1).push(event);
+    previous = event;
+  }
+  return flows;
+}
+
+function begins(event, previous) {
+  if (event.step === "callback" || (event.attempt != null && event.attempt === previous.attempt)) return false;
+  if (event.step === "sign_out" || ["sign_out", "authorize"].includes(previous.step)) return true;
+  if (Date.parse(event.time) - (event.duration_ms ?? 0) - Date.parse(previous.time) > longestPause) return true;
+  // A failure often ends within the same flow: by a sign-in, or by another token for the API that refused this one.
+  if (!fine.has(previous.outcome)) return event.step === "token" && !["claims_challenge", "http_401"].includes(previous.outcome);
+  return event.step === "authorize" || previous.step === "api" ||
+    (event.step === "token" && previous.step === "token" && previous.attempt == null);
+}
+
+/** The steps of a flow by their names. What this page asks for only to show it is none of the tutorial's, which has it already. */
+const named = (flow) =>
+  flow.map((event, place) => ({ ...event, kind: name(event, flow[place - 1]) })).filter(({ kind }) => kind !== "shown");
+
+/** The way in which a token came is a step of its own in the tutorial. */
+function name({ step, outcome, attempt }, previous) {
+  if (step === "api" && ["claims_challenge", "interaction_required"].includes(outcome)) return "challenge";
+  if (step !== "token") return step;
+  // A code is redeemed for a sign-in, right after the browser has come back.
+  if (!fine.has(outcome) && (attempt != null || previous?.step === "callback")) return "unredeemed";
+  if (outcome === "cache" && previous?.step === "token" && previous.outcome === "ok") return "shown";
+  return { ok: "redeemed", cache: "cached", refreshed: "refreshed" }[outcome] ?? "silent";
+}
+
+/** The step of the program: what edits a profile has lines of its own. */
+export const lineStep = (
+  kind,
+  attempt,
+) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed", "unredeemed"].includes(kind) ? "edit_profile" : kind);
+
+/** The flows with their steps by name, oldest first. */
+export const flowsOf = (events) => grouped(events).map(named).filter((steps) => steps.length > 0);
+
+// MARK: Requests
 
 /** It stands for what is secret, or not known here. */
 const hidden = "…";
@@ -88,4 +140,52 @@ export async function meanings(request) {
   await loadTexts("parameter");
   const rows = names(request).flatMap((name) => [element("dt", "mono", name), element("dd", "", t(`parameter.${name.toLowerCase()}`))]);
   return element("dl", "", ...rows);
+}
+
+// MARK: Details
+
+/** A part that is made when it is first opened. */
+function unfolding(name, title, make) {
+  const box = element("details", name, element("summary", "unfolds", title));
+  const fill = async () => box.append(await make().catch(() => element("p", "empty", t("app.panel_failed"))));
+  box.addEventListener("toggle", fill, { once: true });
+  return box;
+}
+
+function findable(term, ...values) {
+  const given = values.filter(Boolean);
+  return given.length > 0 ? [element("dt", "", term), " ", element("dd", "mono", ...given)] : [];
+}
+
+/** A step's time, its request and the ids to find it by. */
+export function details(event, attempt, client) {
+  const { kind, time, status, duration_ms: duration, endpoint, correlation_id: id } = event;
+  const sent = request(kind, event, attempt, client);
+  const took = duration == null ? "" : t("timeline.took", { milliseconds: Math.round(duration) });
+  return element(
+    "div",
+    "step-request",
+    ...(sent
+      ? [
+        Object.assign(element("pre", "request", ...hangingLines(sent)), {
+          ariaLabel: t("timeline.request", { step: t(`timeline.step.${kind}`) }),
+        }),
+        unfolding("parameters", t("timeline.parameters"), () => meanings(sent)),
+      ]
+      : []),
+    ...(event.claims ? [unfolding("token", t("panel.claims"), event.claims)] : []),
+    element(
+      "dl",
+      "",
+      ...findable(
+        t("timeline.time"),
+        time && Object.assign(element("time", "", new Date(time).toLocaleTimeString(language, { hour12: false })), { dateTime: time }),
+        time && took && " · ",
+        took,
+      ),
+      ...findable("HTTP", status),
+      ...findable(t("timeline.endpoint"), endpoint),
+      ...findable(t("timeline.correlation_id"), id),
+    ),
+  );
 }

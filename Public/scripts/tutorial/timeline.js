@@ -1,7 +1,7 @@
 // The story of this session: each step as it happens, with its outcome, the lines of the tutorial and the request that it
 // stands for, and the correlation id to find it by.
 
-import { base, element, hangingLines, language, t, withElements } from "../base/page.js";
+import { base, element, t, withElements } from "../base/page.js";
 import { light, signInError, source } from "./panels.js";
 import { fine } from "../base/steps.js";
 
@@ -52,7 +52,7 @@ let known = null;
 let waiting = [];
 /** The registration's client ID and redirect URI. */
 let client;
-/** The module of requests, which come with the first step. */
+/** The module of the steps' requests, which is loaded with the first step. */
 let requests;
 /** The steps that stand there: as long as they are the same, what is open in them stays so. */
 let drawn = null;
@@ -74,7 +74,7 @@ export async function update() {
   if (turn !== asked) return;
   client = answer.client;
   const settings = new Map((answer.attempts ?? []).map(({ id, settings }) => [id, settings]));
-  const found = grouped(answer.events).map(named).filter((steps) => steps.length > 0);
+  const found = requests?.flowsOf(answer.events) ?? [];
   const all = found.flat();
   const outline = all.map((event) => key(event) + Boolean(event.claims)).join();
   if (outline === drawn) return;
@@ -185,57 +185,11 @@ function showPlace() {
   if (place.textContent !== text + name) place.replaceChildren(text, element("span", "visually-hidden", name));
 }
 
-const longestPause = 3000; // milliseconds from one step of a flow to the next, unless the person is at the provider
-
-/** The steps of each flow, oldest first: one press of a button, and what came of it. */
-function grouped(events) {
-  const flows = [];
-  let previous;
-  for (const event of events) {
-    if (!previous || begins(event, previous)) flows.push([]);
-    flows.at(-1).push(event);
-    previous = event;
-  }
-  return flows;
-}
-
-function begins(event, previous) {
-  if (event.step === "callback" || (event.attempt != null && event.attempt === previous.attempt)) return false;
-  if (event.step === "sign_out" || ["sign_out", "authorize"].includes(previous.step)) return true;
-  if (Date.parse(event.time) - (event.duration_ms ?? 0) - Date.parse(previous.time) > longestPause) return true;
-  // A failure often ends within the same flow: by a sign-in, or by another token for the API that refused this one.
-  if (!fine.has(previous.outcome)) return event.step === "token" && !["claims_challenge", "http_401"].includes(previous.outcome);
-  return event.step === "authorize" || previous.step === "api" ||
-    (event.step === "token" && previous.step === "token" && previous.attempt == null);
-}
-
-/** The steps of a flow by their names. What this page asks for only to show it is none of the tutorial's, which has it already. */
-const named = (flow) =>
-  flow.map((event, place) => ({ ...event, kind: name(event, flow[place - 1]) })).filter(({ kind }) => kind !== "shown");
-
-/** The way in which a token came is a step of its own in the tutorial. */
-function name({ step, outcome, attempt }, previous) {
-  if (step === "api" && ["claims_challenge", "interaction_required"].includes(outcome)) return "challenge";
-  if (step !== "token") return step;
-  // A code is redeemed for a sign-in, right after the browser has come back.
-  if (!fine.has(outcome) && (attempt != null || previous?.step === "callback")) return "unredeemed";
-  if (outcome === "cache" && previous?.step === "token" && previous.outcome === "ok") return "shown";
-  return { ok: "redeemed", cache: "cached", refreshed: "refreshed" }[outcome] ?? "silent";
-}
-
-/** The step of the program: what edits a profile has lines of its own. */
-const lineStep = (
-  kind,
-  attempt,
-) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed", "unredeemed"].includes(kind) ? "edit_profile" : kind);
-
 /** A step as an item of its list, which opens to its time, its request and the ids to find it by. */
 function step(event, attempt) {
-  const { kind, time, outcome, status, duration_ms: duration, endpoint, correlation_id: id } = event;
+  const { kind, outcome } = event;
   const good = fine.has(outcome);
   const title = t(`timeline.step.${kind}`);
-  const sent = requests.request(kind, event, attempt, client);
-  const took = duration == null ? "" : t("timeline.took", { milliseconds: Math.round(duration) });
   const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
   const head = element(
     "div",
@@ -244,30 +198,7 @@ function step(event, attempt) {
     " ",
     element("span", good ? "outcome good" : "outcome bad", good ? t("timeline.done") : t("timeline.failed", { code: outcome })),
   );
-  const details = element(
-    "div",
-    "step-request",
-    ...(sent
-      ? [
-        Object.assign(element("pre", "request", ...hangingLines(sent)), { ariaLabel: t("timeline.request", { step: title }) }),
-        unfolding("parameters", t("timeline.parameters"), () => requests.meanings(sent)),
-      ]
-      : []),
-    ...(event.claims ? [unfolding("token", t("panel.claims"), event.claims)] : []),
-    element(
-      "dl",
-      "",
-      ...findable(
-        t("timeline.time"),
-        time && Object.assign(element("time", "", new Date(time).toLocaleTimeString(language, { hour12: false })), { dateTime: time }),
-        time && took && " · ",
-        took,
-      ),
-      ...findable("HTTP", status),
-      ...findable(t("timeline.endpoint"), endpoint),
-      ...findable(t("timeline.correlation_id"), id),
-    ),
-  );
+  const details = requests.details(event, attempt, client);
   const parts = [head];
   // The sentence for a failed sign-in says more than its code.
   if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
@@ -276,7 +207,7 @@ function step(event, attempt) {
   parts.push(details);
   const item = element("li", "step", ...parts);
   item.dataset.step = kind;
-  item.dataset.lines = lineStep(kind, attempt);
+  item.dataset.lines = requests.lineStep(kind, attempt);
   item.dataset.key = key(event);
   item.classList.toggle("waiting", waiting.includes(item.dataset.key));
   item.classList.toggle("now", present === item.dataset.key);
@@ -310,14 +241,6 @@ function step(event, attempt) {
   return item;
 }
 
-/** A part that is made when it is first opened. */
-function unfolding(name, title, make) {
-  const box = element("details", name, element("summary", "unfolds", title));
-  const fill = async () => box.append(await make().catch(() => element("p", "empty", t("app.panel_failed"))));
-  box.addEventListener("toggle", fill, { once: true });
-  return box;
-}
-
 /** The keys of the steps that are open. */
 const opened = new Set();
 /** The key of the step that is open because it came last, or was gone to; it closes when another one comes. */
@@ -329,11 +252,6 @@ const closeNewest = () =>
 let pointer = "";
 const hasMoved = ({ screenX, screenY }) => pointer !== `${screenX} ${screenY}`;
 document.addEventListener("mousemove", ({ screenX, screenY }) => (pointer = `${screenX} ${screenY}`), { passive: true });
-
-function findable(term, ...values) {
-  const given = values.filter(Boolean);
-  return given.length > 0 ? [element("dt", "", term), " ", element("dd", "mono", ...given)] : [];
-}
 
 function does(kind) {
   if (kind === "callback" && page === "macos") return t("timeline.does.callback_web_view");
