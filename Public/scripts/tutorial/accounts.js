@@ -14,17 +14,17 @@ menu.append(element("div", "menu-box", list, note, add));
 
 let actions = {};
 
-async function change(path, method, { body, isGone = false } = {}) {
-  note.textContent = "";
-  try {
-    await send(path, { method, body });
-    await actions.onSwitch({ isGone });
-    tellOtherTabs();
-    await load();
-  } catch (failure) {
-    note.textContent = failure.message;
-  }
-}
+const change = (path, method, { body, isGone = false } = {}) =>
+  actions.run(async () => {
+    note.textContent = "";
+    try {
+      await send(path, { method, body });
+      tellOtherTabs();
+      await actions.onSwitch({ isGone });
+    } catch (failure) {
+      note.textContent = failure.message;
+    }
+  });
 
 function entry({ id, username, name, current, needs_sign_in: needsSignIn }) {
   const pick = Object.assign(element("button", "pick", element("span", "name", name ?? username), element("span", "username", username)), {
@@ -48,13 +48,13 @@ async function load() {
   note.textContent = accounts.length === 0 ? t("accounts.nobody") : "";
 }
 
-/** Shows the accounts as they are now; `does` is what the menu's choices do. */
+/** Shows the accounts as they are now; `does` is what the menu's choices do, and runs each as a flow. */
 export async function showAccounts(does) {
   actions = does;
   await load().catch((failure) => (note.textContent = failure.message));
 }
 
-add.addEventListener("click", () => actions.onAdd?.());
+add.addEventListener("click", () => actions.onAdd?.(add));
 
 document.addEventListener("click", (event) => {
   if (menu.open && !menu.contains(event.target)) menu.open = false;

@@ -148,12 +148,12 @@ async function showAccounts() {
   if (!state.account && !menu.open && menu.childElementCount === 1) return;
   const accounts = await import("./accounts.js").catch(() => null);
   await accounts?.showAccounts({
-    onSwitch: ({ isGone }) =>
-      run(null, () => {
-        if (isGone) forgetAccount();
-        return loadAccount();
-      }),
-    onAdd: () => run(null, () => signIn(signInPath({ prompt: "select_account" }))),
+    run: (flow) => run(null, flow),
+    onSwitch: ({ isGone }) => {
+      if (isGone) forgetAccount();
+      return loadAccount();
+    },
+    onAdd: (button) => run(button, () => signIn(signInPath({ prompt: "select_account" }))),
   });
 }
 
@@ -269,14 +269,18 @@ export async function signOut({ done, failed }) {
 
 // MARK: Buttons
 
-/** Runs a flow with its button busy, after the page has loaded its account. Failures that a flow has logged end here. */
+/**
+ * Runs a flow with its button busy, after the page has loaded its account; one without a button of the app's has all of them busy.
+ * Failures that a flow has logged end here.
+ */
 export async function run(button, flow) {
   if (running) return;
   running = true;
   beginFlow();
   if (button) light({ step: button.id, settings: null });
   document.getElementById("problem").hidden = true;
-  button?.setAttribute("aria-busy", "true");
+  const busy = button ? [button] : document.querySelectorAll(".action");
+  for (const each of busy) each.setAttribute("aria-busy", "true");
   try {
     await ready;
     isOver = false;
@@ -287,7 +291,7 @@ export async function run(button, flow) {
   } finally {
     running = false;
     isOver = true;
-    button?.removeAttribute("aria-busy");
+    for (const each of busy) each.removeAttribute("aria-busy");
   }
   timeline.update({ isClosedToo: true });
 }

@@ -269,6 +269,25 @@ def double_click(browser):
     assert after == before + 1, f"Graph was called {after - before} times"
 
 
+@test("while the account is switched, the app's buttons are busy, and a press of one does nothing")
+def switching(browser):
+    browser.sign_in()
+    browser.press("Accounts")
+    are_busy = "return [...document.querySelectorAll('.action')].map((each) => each.ariaBusy === 'true')"
+    let_go = browser.hold("/api/ios/account")
+    browser.click("Adele", lambda: next(each for each in browser.all("#accounts .pick") if ADELE in each.text))
+    browser.wait("the switch's answer", lambda: browser.driver.execute_script("return window.held"))
+    assert browser.driver.execute_script(are_busy) == [True] * 3, "a button looks as if it could be pressed"
+    before = browser.log()
+    browser.driver.execute_script("document.getElementById('device-info').click()")
+    let_go()
+    browser.wait("the end of the switch", lambda: not any(browser.driver.execute_script(are_busy)))
+    browser.expect_username(ADELE)
+    assert not any("device info" in text for text in browser.log()[len(before):]), browser.log()
+    browser.press("Get device info")
+    browser.expect_log("Received device info. Device is in the private mode.")
+
+
 @test("the page can be used again after Back from the account picker")
 def back(browser):
     browser.open("/ios")
