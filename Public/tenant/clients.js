@@ -47,7 +47,10 @@ async function refresh() {
     query.set("ui_locales", document.documentElement.lang);
     const answer = await fetch(`/control?${query}`, { headers: { Accept: "text/html" } });
     if (answer.status !== 200) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const text = await answer.text();
+    // A pause may have begun meanwhile.
+    if (paused) return;
+    const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.getElementById("live");
     const focused = document.activeElement?.id;
     live.replaceChildren(...fresh.childNodes);

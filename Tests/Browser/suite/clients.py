@@ -65,6 +65,28 @@ def appears(browser):
     browser.wait("the companion explains the number", lambda: "AADSTS700016" in browser.one("#found h2.mono").text)
 
 
+@test("a pause holds the list, too, when the answer that would change it is under way")
+def pause_under_way(browser):
+    def held(count):
+        browser.wait(f"{count} answers held", lambda: browser.driver.execute_script("return window.held") == count)
+    show(browser)
+    browser.press("Pause")
+    before = rows(browser)
+    ask(browser.server, "/common/discovery/v2.0/keys")
+    let_go = browser.hold("/control")
+    browser.press("Continue")
+    held(1)
+    browser.press("Pause")
+    let_go()
+    # The page asks again when it is done with the answer before. That passes both holds, of which the first is let go.
+    let_go = browser.hold("/control")
+    browser.press("Continue")
+    held(3)
+    assert rows(browser) == before, "the answer changes the list in the pause"
+    let_go()
+    browser.wait("the list goes on", lambda: len(rows(browser)) > len(before))
+
+
 @test("a pasted log's lines stand below the request with their correlation ID, as text, also after the next request, and go nowhere")
 def log(browser):
     ask(browser.server, "/common/v2.0/.well-known/openid-configuration")
