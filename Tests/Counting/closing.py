@@ -22,6 +22,8 @@ LONGEST = 300
 UNSTEADY = 5
 # Of the work of `seconds_of_work`, on the two cores of CONTRIBUTING.md's table when they have nothing else to do.
 REFERENCE = 0.12
+# The room for temporary files in memory, in GiB. What decides fills a small part of it.
+IN_MEMORY = 4
 
 
 def lines(run):
@@ -93,7 +95,7 @@ def place(factor=None):
         "cores": os.cpu_count(), "of them ours": len(os.sched_getaffinity(0)), "quota": first("/sys/fs/cgroup/cpu.max"),
         "patience": f"{factor:g}" if factor else os.environ.get("TEST_PATIENCE_FACTOR", "1"), "memory": memory(), "load": " ".join(f"{value:.1f}" for value in os.getloadavg()),
         "files": f"{limit(files[0])}/{limit(files[1])}", "processes": f"{limit(processes[0])}/{limit(processes[1])}",
-        folder: f"{shutil.disk_usage(folder).free >> 30} GiB free on {filesystem(folder)}",
+        folder: f"{shutil.disk_usage(folder).free >> 30} GiB free on {filesystem(folder)}", "files of unit in": temporary(True),
         "client ports": first("/proc/sys/net/ipv4/ip_local_port_range"), "somaxconn": first("/proc/sys/net/core/somaxconn"),
         "user": pwd.getpwuid(os.getuid()).pw_name, "kernel": platform.release(), "stdin": standard_input(),
         "PostgreSQL": ", ".join(sorted(path.name for path in pathlib.Path("/usr/lib/postgresql").glob("*"))) or "none",
@@ -115,9 +117,24 @@ def first(path):
 
 
 def memory():
-    with open("/proc/meminfo") as file:
-        kibibytes = {line.split(":")[0]: int(line.split()[1]) for line in file}
+    kibibytes = meminfo()
     return f"{kibibytes['MemAvailable'] >> 20} of {kibibytes['MemTotal'] >> 20} GiB"
+
+
+def meminfo():
+    with open("/proc/meminfo") as file:
+        return {line.split(":")[0]: int(line.split()[1]) for line in file}
+
+
+def temporary(is_in_memory):
+    """The folder for temporary files of a step: in memory, if that is wanted and has room, and programs may run there. Containers often have
+    64 MB."""
+    folder = "/dev/shm"
+    if is_in_memory and os.access(folder, os.W_OK | os.X_OK) and filesystem(folder) == "tmpfs":
+        found = os.statvfs(folder)
+        if min(found.f_bavail * found.f_frsize >> 30, meminfo()["MemAvailable"] >> 20) >= IN_MEMORY and not found.f_flag & os.ST_NOEXEC:
+            return folder
+    return "/tmp"
 
 
 def filesystem(folder):

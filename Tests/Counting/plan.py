@@ -57,6 +57,8 @@ class Step:
     is_silent: bool = False
     # Needs the machine for itself.
     is_alone: bool = False
+    # Its temporary files are in memory, where there is room: its servers sync many thousand times, and a disk takes milliseconds for each.
+    is_in_memory: bool = False
     environment: dict = dataclasses.field(default_factory=dict)
 
 
@@ -130,7 +132,7 @@ def swift(name, folder, build, environment, *arguments):
         environment |= {"CRYPTOGRAPHY_VECTORS": str(vectors)}
     program = (str(ROOT / folder / "debug/companionPackageTests.xctest"), "--testing-library", "swift-testing")
     return Step(name, (*program, *arguments), kind="swift", build=build, seconds=3600 if build in SANITIZERS else 2400, again="tests",
-                environment=environment)
+                is_in_memory=True, environment=environment)
 
 
 def with_time(step):

@@ -172,7 +172,7 @@ class Run:
         if step.kind == "swift":
             command = [*command, "--event-stream-output-path", str(events), "--event-stream-version", "0"]
         # Tests/tally.py writes the seconds of its checks there.
-        environment = {"TEST_SECONDS": str(events)} | step.environment
+        environment = {"TEST_SECONDS": str(events), "STEP_PLACE": closing.temporary(step.is_in_memory)} | step.environment
         factor = (self.patience or 1) * (SANITIZED if step.build in plan.SANITIZERS else 1)
         if self.patience:
             environment["TEST_PATIENCE_FACTOR"] = f"{factor:g}"
