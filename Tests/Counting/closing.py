@@ -95,7 +95,7 @@ def place(factor=None):
         "cores": os.cpu_count(), "of them ours": len(os.sched_getaffinity(0)), "quota": first("/sys/fs/cgroup/cpu.max"),
         "patience": f"{factor:g}" if factor else os.environ.get("TEST_PATIENCE_FACTOR", "1"), "memory": memory(), "load": " ".join(f"{value:.1f}" for value in os.getloadavg()),
         "files": f"{limit(files[0])}/{limit(files[1])}", "processes": f"{limit(processes[0])}/{limit(processes[1])}",
-        folder: f"{shutil.disk_usage(folder).free >> 30} GiB free on {filesystem(folder)}", "files of unit in": temporary(True),
+        folder: f"{shutil.disk_usage(folder).free >> 30} GiB free on {filesystem(folder)}", "files of unit and browser in": temporary(True),
         "client ports": first("/proc/sys/net/ipv4/ip_local_port_range"), "somaxconn": first("/proc/sys/net/core/somaxconn"),
         "user": pwd.getpwuid(os.getuid()).pw_name, "kernel": platform.release(), "stdin": standard_input(),
         "PostgreSQL": ", ".join(sorted(path.name for path in pathlib.Path("/usr/lib/postgresql").glob("*"))) or "none",
