@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func `a server that stops says so first, and still serves`() async throws {
-        try await Site.run(configured: { $0.drain = .seconds(5) }) { site in
+        try await Site.run(configured: { $0.drain = .seconds(600) }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
             #expect(try await visitor.get("/readyz").status == 200)

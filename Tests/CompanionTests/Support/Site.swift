@@ -215,12 +215,21 @@ final class Site: Sendable {
         await server.stop(grace: .seconds(1))
     }
 
-    /// Stops the companion while a test looks, and starts it again.
+    /// Stops the companion while a test looks, and starts it again. It drains until the test has looked, if it is
+    /// configured to drain for long.
     func stop(during test: () async throws -> Void) async throws {
         let old = server.withLock { $0 }
-        async let stopped: Void = old.stop(grace: .seconds(1))
-        try await test()
-        await stopped
+        let stopping = Task { await old.stop(grace: .seconds(1)) }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await test())
+        } catch {
+            result = .failure(error)
+        }
+        // Ends the wait, and nothing else of the stop.
+        stopping.cancel()
+        await stopping.value
+        try result.get()
         // Nobody looks when this one stops.
         var configuration = configuration
         configuration.drain = .zero
