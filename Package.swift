@@ -49,6 +49,9 @@ let package = Package(
         // The small encodings that several of the others speak.
         .target(name: "WebFormats", swiftSettings: settings),
 
+        // One server for one file.
+        .target(name: "FileLocking", swiftSettings: settings),
+
         // From the kernel up to HTTP.
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: settings),
@@ -74,7 +77,8 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "SessionStore", dependencies: ["Cryptography", "Expiring", "WebFormats"], swiftSettings: settings),
-        .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb, sqlite], swiftSettings: settings),
+        .target(
+            name: "SQLiteStore", dependencies: ["SessionStore", "FileLocking", grdb, sqlite], swiftSettings: settings),
         .target(
             name: "PostgresStore", dependencies: ["SessionStore", "EventLoop", "WebFormats", "CPostgres"],
             swiftSettings: settings),
@@ -139,8 +143,8 @@ let package = Package(
         .target(
             name: "TenantServer",
             dependencies: [
-                "TenantDirectory", "TenantControl", "TenantGraph", "TenantSignIn", "HTTPServer", "HTTPWire",
-                "Cryptography", "EventLoop", "Languages", "TLS", "WebFormats", httpTypes, logging,
+                "TenantDirectory", "TenantControl", "TenantGraph", "TenantSignIn", "FileLocking", "HTTPServer",
+                "HTTPWire", "Cryptography", "EventLoop", "Languages", "TLS", "WebFormats", httpTypes, logging,
             ],
             swiftSettings: settings),
 
@@ -264,8 +268,8 @@ let package = Package(
 let rooms = [
     "C": ["CBrotli", "CCurl", "CLinux", "CPostgres", "COpenSSL", "CZlib"],
     "Wire": [
-        "Cryptography", "DevelopmentCA", "EventLoop", "Expiring", "HTTPClient", "HTTPServer", "HTTPWire", "TLS",
-        "WebFormats",
+        "Cryptography", "DevelopmentCA", "EventLoop", "Expiring", "FileLocking", "HTTPClient", "HTTPServer", "HTTPWire",
+        "TLS", "WebFormats",
     ],
     "Identity": ["Languages", "OpenIDConnect"],
     "Store": ["PostgresStore", "SQLiteStore", "SessionStore"],

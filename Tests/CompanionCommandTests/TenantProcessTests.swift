@@ -157,6 +157,23 @@ import WebFormats
                 "Address already in use; stop what uses it or choose another port, such as --listen localhost:0"))
     }
 
+    @Test func `a second tenant on one state file is refused with the reason, until the first has ended`() throws {
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("tenant-\(UUID().uuidString).json").path
+        let arguments = ["--json", "--plain", "--listen", "localhost:0", "--state", file]
+        let first = try RunningTenant(arguments)
+        _ = try first.announcement()
+        let (status, errors) = try RunningTenant(arguments).end()
+        #expect(status == 1)
+        #expect(
+            errors.contains(
+                "The demo tenant's state file \(file) cannot be used: another tenant works with it, and a file can have only "
+                    + "one; stop that tenant first, or name another with --state, or in the demo with --database."))
+        kill(first.process.processIdentifier, SIGKILL)
+        _ = try first.end()
+        let third = try RunningTenant(arguments)
+        #expect(try third.announcement()["base_url"]?.string != nil)
+    }
+
     @Test func `a signal right behind the line ends it`() throws {
         for _ in 0..<5 {
             let tenant = try RunningTenant(["--json", "--plain", "--listen", "localhost:0"])

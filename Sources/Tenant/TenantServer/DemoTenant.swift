@@ -1,4 +1,5 @@
 public import EventLoop
+import FileLocking
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -12,6 +13,7 @@ package import WebFormats
 /// An identity platform and Graph on loopback, to try everything offline, with failures on demand at `/control`.
 public final class DemoTenant: Sendable {
     private let configuration: DemoTenantConfiguration
+    private let stateLock: FileLock?
     let platform: Platform
     private let server: HTTPServer
     private let announcement: Announcement
@@ -27,6 +29,7 @@ public final class DemoTenant: Sendable {
             throw .hostIsNotLoopback(configuration.host)
         }
         self.configuration = configuration
+        stateLock = try configuration.stateFile.map(Self.lock)
         platform = try Platform(configuration, logger: logger)
         let announcement = Announcement()
         self.announcement = announcement
@@ -50,6 +53,20 @@ public final class DemoTenant: Sendable {
             logger: logger)
     }
 
+    /// Only one tenant can use a state file: each would write its own state over the other's.
+    private static func lock(_ stateFile: String) throws(DemoTenantError) -> FileLock {
+        do throws(FileLock.Failure) {
+            return try FileLock(beside: stateFile)
+        } catch {
+            let reason =
+                switch error {
+                case .taken: "another tenant works with it, and a file can have only one; stop that tenant first, or"
+                case .impossible(let reason): "\(reason);"
+                }
+            throw .stateFile(path: stateFile, reason: "\(reason) \(DemoTenantError.otherStateFile)")
+        }
+    }
+
     /// Starts serving, and returns the port.
     public func start() async throws(DemoTenantError) -> Int {
         do {
@@ -65,12 +82,13 @@ public final class DemoTenant: Sendable {
     /// Answers `GET /control/announcement`.
     package func announce(_ make: @escaping @Sendable () -> JSONValue) { announcement.make = make }
 
-    /// Stops serving. Requests under way get two seconds to finish.
+    /// Stops serving, and lets another tenant have the state file. Requests under way get two seconds to finish.
     public func stop() async {
         await server.stop(grace: .seconds(2))
         // Wait for keys that are still being made, because the state must not be written later.
         _ = platform.state.keys
         await platform.state.save()
+        stateLock?.release()
     }
 
     /// `http://localhost:PORT`, or the configured public URL; PORT is known once `start()` has returned.

@@ -17,8 +17,8 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     /// A signing key could not be made.
     case signingKey(String)
 
-    /// The remedy where a state file cannot be read or written.
-    static let otherStateFile = "name another with --state, or in the demo with --database"
+    /// The remedy where a state file cannot be read or written, or is another tenant's.
+    package static let otherStateFile = "name another with --state, or in the demo with --database"
 
     /// The description of the error, with the remedy.
     public var description: String {
