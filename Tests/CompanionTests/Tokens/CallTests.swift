@@ -264,13 +264,13 @@ import WebFormats
         let server = HTTPServer(
             configuration: ServerConfiguration(), workers: workers, responder: upstream, logger: Logger(label: "api"))
         let port = try await server.start()
-        let paths = ["/redirect", "/link", "/large", "/text", "/broken", "/scope", "/claims"].compactMap(
+        let paths = ["/redirect", "/link", "/large", "/text", "/broken", "/scope", "/claims", "/factor"].compactMap(
             APIPathPattern.init)
         try await run { configuration in
             configuration.apis = [
                 AllowedAPI(
                     name: "own", base: try #require(Endpoint("http://localhost:\(port)/api")), paths: paths,
-                    scopes: Dictionary(uniqueKeysWithValues: paths.suffix(2).map { ($0, ["Mail.Read"]) }),
+                    scopes: Dictionary(uniqueKeysWithValues: paths.suffix(3).map { ($0, ["Mail.Read"]) }),
                     applications: ["ios"])
             ]
         } _: { _, visitor in
@@ -288,13 +288,15 @@ import WebFormats
             #expect(scope.code == "consent_required", "\(scope.text)")
             let consent = try #require((scope.json["action"] as? [String: String])?["url"])
             #expect(!consent.contains("Everything") && consent.lowercased().contains("mail.read"), "\(consent)")
-            // Nor does its refusal of another token mark the account.
-            let claims = try await call(visitor, ("api", "own"), ("path", "/claims"))
-            #expect(claims.code == "interaction_required", "\(claims.text)")
-            #expect(try await visitor.api(.get, "/api/ios/account").json["needs_sign_in"] is NSNull)
+            // Nor does its refusal of another token mark the account, or the provider's refusal to renew that one for it.
+            for path in ["/claims", "/factor"] {
+                let claims = try await call(visitor, ("api", "own"), ("path", path))
+                #expect(claims.code == "interaction_required", "\(path): \(claims.text)")
+                #expect(try await visitor.api(.get, "/api/ios/account").json["needs_sign_in"] is NSNull, "\(path)")
+            }
             let sent = upstream.paths.withLock { $0 }
             #expect(sent.prefix(5) == ["/api/redirect", "/api/link", "/api/large", "/api/text", "/api/broken"])
-            #expect(Set(sent.dropFirst(5)) == ["/api/scope", "/api/claims"])
+            #expect(Set(sent.dropFirst(5)) == ["/api/scope", "/api/claims", "/api/factor"])
         }
         await server.stop(grace: .zero)
         await workers.shutdown()
@@ -312,9 +314,12 @@ private final class Upstream: Responder {
             var response = Response(status: .found)
             response.headerFields[.location] = "/api/elsewhere"
             return .response(response)
-        case "/api/scope", "/api/claims":
+        case "/api/scope", "/api/claims", "/api/factor":
             var response = Response(status: head.path == "/api/scope" ? .forbidden : .unauthorized)
-            let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c9"}}}"#.utf8).base64EncodedString()
+            // The tenant gives c9 to all, and c1 after a second factor alone.
+            let context = head.path == "/api/factor" ? "c1" : "c9"
+            let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"\#(context)"}}}"#.utf8)
+                .base64EncodedString()
             response.headerFields[.wwwAuthenticate] =
                 head.path == "/api/scope"
                 ? #"Bearer error="insufficient_scope", scope="Everything.Write""#
