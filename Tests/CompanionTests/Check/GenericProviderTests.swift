@@ -145,6 +145,29 @@ import Testing
             configure: wrongSecret, expected: ["mistake credential", "unknown par"]),
     ]
 
+    @Test func `providers at one redirect URI that do not name themselves are a mistake of each`() async throws {
+        try await GenericProvider.run(Self.manners { _ in }) { _, first, client in
+            try await GenericProvider.run(Self.manners { _ in }) { _, second, _ in
+                var second = second
+                second.id = "second"
+                for (uri, expected) in [
+                    (GenericProvider.redirectURI, ["app", "second"]),
+                    ("http://localhost:8080/auth/second/callback", []),
+                ] as [(String, [String])] {
+                    Self.register(&second, uri: uri)
+                    var configuration = CompanionConfiguration(port: 8080, applications: [first, second])
+                    configuration.publicURL = try PublicURL("http://localhost:8080")
+                    let found = await AuthorityCheck(client: client, configuration: configuration, english: nil)
+                        .run([first, second]).flatMap(\.findings)
+                    let mixUps = found.filter {
+                        $0.severity == .mistake && $0.what.english.contains("shared with another provider's")
+                    }
+                    #expect(mixUps.compactMap(\.application).sorted() == expected, "\(found.map(\.what.english))")
+                }
+            }
+        }
+    }
+
     private func check(_ application: Application, _ client: HTTPClient) async throws -> CheckReport {
         var configuration = CompanionConfiguration(port: 8080, applications: [application])
         configuration.publicURL = try PublicURL("http://localhost:8080")
