@@ -90,7 +90,7 @@ def portal(browser):
         expect_all_below(browser)
 
 
-@test("the kiosk signs in, shows the card and comes back by itself")
+@test("the kiosk signs in, shows the card and comes back by itself", needs="time")
 def kiosk(browser):
     with below(browser, "path-kiosk", COMPANION_DEVICE_MODE="shared", **LONG):
         browser.open(f"{PATH}/kiosk")

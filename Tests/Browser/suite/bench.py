@@ -66,7 +66,7 @@ def groups_and_roles(browser):
         browser.expect_accessible("bench reader")
 
 
-@test("while Graph is away a person with too many groups is not let in, and may try again")
+@test("while Graph is away a person with too many groups is not let in, and may try again", needs="time")
 def too_many_groups(browser):
     with browser.visiting(Bench(browser.server, allowed_groups=["0d4c1e5a-8f0e-4bb1-93a5-0b6f6a2f7c11"])):
         claims(browser, groups=None, _claim_names={"groups": "src1"})
@@ -159,7 +159,7 @@ def directory(browser):
         browser.expect_accessible("bench app only")
 
 
-@test("an application that may not read its registration says which permission it needs")
+@test("an application that may not read its registration says which permission it needs", needs="time")
 def forbidden(browser):
     with browser.visiting(Registered(browser.server, in_days(90), roles=())):
         open_portal(browser)

@@ -44,7 +44,7 @@ def show(browser, value):
     return browser.one("#found")
 
 
-@test("nothing but a case is taken for one, and the sentence names the place that is wrong")
+@test("nothing but a case is taken for one, and the sentence names the place that is wrong", needs="time")
 def hostile(browser):
     for row, value, place in HOSTILE:
         found = show(browser, value)
@@ -96,7 +96,7 @@ def scrub(browser):
     browser.expect_accessible("case on a phone")
 
 
-@test("a case of another kind has that chapter's code, and one without steps says so")
+@test("a case of another kind has that chapter's code, and one without steps says so", needs="time")
 def kinds(browser):
     for kind, part in (("external", "api://Your_API_Client_ID"), ("b2c", "MSALB2CAuthority"), ("oidc", "MSALAADAuthority")):
         show(browser, changed(kind=kind))

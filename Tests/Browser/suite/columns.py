@@ -56,7 +56,7 @@ return listing.clientHeight / lineHeight;
 """
 
 
-@test("the code is a column of its own with at least 40 lines in sight at 1440 by 900; the page fills the window and does not scroll")
+@test("the code is a column of its own with at least 40 lines in sight at 1440 by 900; the page fills the window and does not scroll", needs="time")
 def column(browser):
     browser.size(1440, 900)
     for page in ("ios", "macos", "external", "b2c"):
@@ -445,7 +445,7 @@ def not_decoded(browser):
             assert asked == 0 and not browser.driver.find_elements("css selector", "#timeline .token"), browser.server.settings
 
 
-@test("the code follows what was chosen, before the sign-in and in the steps of each attempt")
+@test("the code follows what was chosen, before the sign-in and in the steps of each attempt", needs="time")
 def follows(browser):
     browser.open("/ios")
     browser.one("#code .run")

@@ -101,7 +101,7 @@ def single_sign_on(browser):
     assert "access_token" in poll(browser, codes)
 
 
-@test("the pages are in each language, and fit a phone in it")
+@test("the pages are in each language, and fit a phone in it", needs="time")
 def languages(browser):
     for tag in ("sv", "ja", "pt-PT", "pt-BR", "zh-Hans"):
         codes = begin(browser)

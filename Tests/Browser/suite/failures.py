@@ -42,7 +42,7 @@ def cancelled(browser):
     browser.wait("the tenant", browser.at_tenant)
 
 
-@test("the page says that an account needs an administrator's consent")
+@test("the page says that an account needs an administrator's consent", needs="time")
 def admin_consent(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
@@ -83,7 +83,7 @@ def graph_error(browser):
     browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
-@test("the page says to try again when Graph is out of order, and then Graph answers")
+@test("the page says to try again when Graph is out of order, and then Graph answers", needs="time")
 def graph_down(browser):
     browser.sign_in()
     browser.server.control(graph_error={"status": 500, "body": {"error": {"code": "generalException", "message": "No."}}, "times": 1})
@@ -345,7 +345,7 @@ def numbers(browser):
         browser.allowed.append(browser.driver.current_url)
 
 
-@test("after three times Back from the provider, the fourth press of the button just works")
+@test("after three times Back from the provider, the fourth press of the button just works", needs="time")
 def many_trips_back(browser):
     browser.open("/ios")
     for _ in range(3):
@@ -361,7 +361,7 @@ def many_trips_back(browser):
     browser.expect_graph()
 
 
-@test("after three times Cancel at the provider, the fourth press of the button just works")
+@test("after three times Cancel at the provider, the fourth press of the button just works", needs="time")
 def many_trips_cancelled(browser):
     browser.open("/b2c")
     for _ in range(3):

@@ -97,7 +97,7 @@ def external_api_refuses(browser):
         text.endswith('HTTP response code: 503\nHTTP response body: {"error":"tired"}\nTry again in a moment.') for text in browser.log()))
 
 
-@test("somebody of another tenant is not known to the external tenant")
+@test("somebody of another tenant is not known to the external tenant", needs="time")
 def external_stranger(browser):
     browser.open("/external")
     browser.press("Acquire Token Interactively")
@@ -135,7 +135,7 @@ def social_journey(browser):
         browser.cdp("Network.clearBrowserCookies")
 
 
-@test("who cancels at Contoso Social is back at the external tenant, and is told so by B2C's page")
+@test("who cancels at Contoso Social is back at the external tenant, and is told so by B2C's page", needs="time")
 def social_cancel(browser):
     at_provider(browser, "/external", "Acquire Token Interactively")
     browser.one("button[name=cancel]").click()
@@ -148,7 +148,7 @@ def social_cancel(browser):
     assert "(access_denied, " in browser.expect_log("Could not acquire token: ")
 
 
-@test("while Contoso Social is down, the tutorials' pages say so")
+@test("while Contoso Social is down, the tutorials' pages say so", needs="time")
 def social_down(browser):
     browser.server.control(provider_down="social")
     for page, button in (("/external", "Acquire Token Interactively"), ("/b2c", "Authorize")):
@@ -389,7 +389,7 @@ return [...document.querySelectorAll(".claims tbody tr")].map((row) => {
 """
 
 
-@test("claim, value and meaning stand below each other where there is little room, and nothing of them is cut")
+@test("claim, value and meaning stand below each other where there is little room, and nothing of them is cut", needs="time")
 def narrow_claims(browser):
     browser.sign_in()
     browser.press("Claims of the ID token")

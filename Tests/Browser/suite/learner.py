@@ -25,7 +25,7 @@ def first_press(browser):
     assert "#" not in browser.driver.current_url
 
 
-@test("what one gets, the press and what it does are on the first screen of home; its cards leave no hole where there is room for two rows")
+@test("what one gets, the press and what it does are on the first screen of home; its cards leave no hole where there is room for two rows", needs="time")
 def opening(browser):
     for width, height in ((1440, 900), (1280, 720), (1024, 768), (820, 1180), (390, 844)):
         browser.size(width, height)

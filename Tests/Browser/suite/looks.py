@@ -399,7 +399,7 @@ def without_script(browser):
         browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
 
 
-@test("the story is a scroller of its own, in which no panel is cut; the screen and the code stay where they are")
+@test("the story is a scroller of its own, in which no panel is cut; the screen and the code stay where they are", needs="time")
 def panels(browser):
     browser.sign_in()
     for panel in ("options", "claims"):

@@ -277,7 +277,7 @@ def led(browser):
     browser.wait("the count", lambda: "4 of 12" in browser.one(".mission-progress").text)
 
 
-@test("a wrong redirect URI is refused on the provider's own page, and the app hears nothing: only that page is the end")
+@test("a wrong redirect URI is refused on the provider's own page, and the app hears nothing: only that page is the end", needs="time")
 def redirect_uri(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")

@@ -340,7 +340,7 @@ def looks(browser):
         assert [each.text for each in current] == ([name] if path != "/paste" else [])
 
 
-@test("on a phone the pages have no note of the demo, a radio button is round and small, and the two pages stand in even places")
+@test("on a phone the pages have no note of the demo, a radio button is round and small, and the two pages stand in even places", needs="time")
 def on_a_phone(browser):
     for width in (320, 390):
         browser.size(width, 844)

@@ -472,7 +472,7 @@ def keyboard(browser):
     browser.wait("the API's tab", lambda: browser.one("#api").is_displayed())
 
 
-@test("the page says that the server is gone, and works when it is back")
+@test("the page says that the server is gone, and works when it is back", needs="time")
 def server_down(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)

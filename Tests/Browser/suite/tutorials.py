@@ -470,7 +470,7 @@ def device(browser):
         browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 
 
-@test("JSON in the log is coloured and folds, and what is copied is JSON")
+@test("JSON in the log is coloured and folds, and what is copied is JSON", needs="time")
 def json_log(browser):
     import json
     browser.sign_in()
@@ -485,7 +485,7 @@ def json_log(browser):
     json.loads(browser.expect_log("Result from Graph: ").removeprefix("Result from Graph: "))
 
 
-@test("after each result the log shows the latest, and the line at its top is whole")
+@test("after each result the log shows the latest, and the line at its top is whole", needs="time")
 def whole_lines(browser):
     browser.sign_in()
     for count, (width, height) in enumerate(((1440, 900), (1280, 720), (390, 844)), 2):
