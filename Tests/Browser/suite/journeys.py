@@ -259,10 +259,10 @@ def log(browser):
 def double_click(browser):
     browser.sign_in()
     before = browser.server.counts()["graph_me"]
-    # Long enough to look at the button on a slow machine, too.
-    browser.server.control(graph_delay_ms=3000)
+    browser.server.control(hold="graph")
     browser.driver.execute_script("const b = document.getElementById('call-graph'); b.click(); b.click(); b.click();")
     assert browser.one("#call-graph").get_attribute("aria-busy") == "true", "the button does not show that it is busy"
+    browser.server.control(hold=None)
     browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
     browser.wait("not busy", lambda: browser.one("#call-graph").get_attribute("aria-busy") is None)
     after = browser.server.counts()["graph_me"]
