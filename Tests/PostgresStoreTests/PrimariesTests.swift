@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import StoreTesting
 import TestSupport
@@ -55,6 +56,29 @@ struct PrimariesTests {
         #expect(found.writable == [])
         #expect(found.unknown == ["127.0.0.1:\(closed)"])
         #expect(found.refusal == nil)
+    }
+
+    @Test func `beside the server that took over, none is used that has come back`() async throws {
+        let (first, second) = (try PostgresServer.shared.get(), try PostgresServer.second.get())
+        let administrators = try [first, second].map { try BlockingConnection($0.settings(user: "postgres")) }
+        for administrator in administrators {
+            try administrator.query("DROP ROLE IF EXISTS replaced")
+            try administrator.query("CREATE ROLE replaced LOGIN")
+        }
+        try administrators[0].query("ALTER ROLE replaced SET default_transaction_read_only = on")
+        let workers = try WorkerGroup(count: 1)
+        let lane = PostgresLane(
+            worker: workers.next(), settings: try settings("replaced", [first.port, second.port]), limit: 5,
+            recovery: Recovery())
+        var taken = [try await lane.taken()]
+        try administrators[0].query("ALTER ROLE replaced RESET default_transaction_read_only")
+        for _ in 0..<4 { taken.append(try await lane.taken()) }
+        #expect(taken.map(\.place) == Array(repeating: "127.0.0.1 \(second.port)", count: 5))
+        await lane.worker.perform { [taken] _ in
+            lane.close()
+            for connection in taken { lane.giveBack(connection) }
+        }
+        await workers.shutdown()
     }
 
     @Test func `an address with one host is not asked`() throws {

@@ -58,7 +58,8 @@ final class ConnectionAttempts: @unchecked Sendable {
         next = worker.addTimer(after: Self.interval) { [weak self] in self?.begin(completion) }
     }
 
-    /// Orders the places for an attempt: those that were silent last come last.
+    /// Orders the places for an attempt: the one that was opened last comes first, so that while it can be reached, no
+    /// connection is to a primary that it has replaced and that has come back; those that were silent last come last.
     private func inOrder(_ places: [[String: String]], for attempt: Attempt) -> [[String: String]] {
         guard !places.isEmpty else { return [] }
         let first = attempt.number % places.count
@@ -66,8 +67,8 @@ final class ConnectionAttempts: @unchecked Sendable {
         let waitedFor = Set(underWay.filter { $0 !== attempt }.compactMap(\.connection?.place))
         let free = all.filter { !waitedFor.contains(PostgresConnection.place(of: $0)) }
         guard !free.isEmpty else { return all }
-        let isSilent = { [recovery] in recovery.isSilent(PostgresConnection.place(of: $0)) }
-        return free.filter { !isSilent($0) } + free.filter(isSilent)
+        let rank = { [recovery] in recovery.rank(of: PostgresConnection.place(of: $0)) }
+        return Recovery.Rank.allCases.flatMap { wanted in free.filter { rank($0) == wanted } }
     }
 
     /// Ends the attempts in progress, without an outcome.
@@ -133,6 +134,7 @@ final class ConnectionAttempts: @unchecked Sendable {
             return failed(attempt, .connection("the connection was lost"), completion)
         }
         underWay.removeAll { $0 === attempt }
+        recovery.noteOpened(connection.place)
         for slower in underWay where slower.since.map({ worker.now - $0 >= Self.interval }) == true {
             if let place = slower.connection?.place, place != connection.place { recovery.note(place, isSilent: true) }
         }

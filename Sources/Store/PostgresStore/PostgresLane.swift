@@ -346,6 +346,7 @@ final class Recovery: Sendable {
     private let silence = Atomic(false)
     private let silentPlaces = Mutex<Set<String>>([])
     private let hasSilentPlaces = Atomic(false)
+    private let lastOpened = Mutex<String?>(nil)
     private let returned = Atomic<UInt64>(0)
 
     /// Whether a caller has run out of time, and the server has not responded since. It is read at each response and
@@ -366,6 +367,21 @@ final class Recovery: Sendable {
             hasSilentPlaces.store(!places.isEmpty, ordering: .relaxed)
         }
     }
+
+    /// The order in which places are tried.
+    enum Rank: CaseIterable {
+        /// The last connection that opened is to it.
+        case inUse
+        case other
+        case silent
+    }
+
+    func rank(of place: String) -> Rank {
+        if isSilent(place) { return .silent }
+        return lastOpened.withLock { $0 == place } ? .inUse : .other
+    }
+
+    func noteOpened(_ place: String) { lastOpened.withLock { $0 = place } }
 
     /// The time since the server answered again after an outage; nil if there was none.
     var sinceReturn: Duration? {
