@@ -78,6 +78,33 @@ import Testing
         await (try SQLiteStore(path: link, keyRing: ring, isServer: true)).close()
     }
 
+    @Test(arguments: [false, true])
+    func `a lock file that was deleted or replaced is locked again, unless another server has done so`(
+        _ isReplaced: Bool
+    ) async throws {
+        let fixture = try StoreFixture()
+        let server = try fixture.open(isServer: true)
+        let file = fixture.path + ".lock"
+        #expect(unlink(file) == 0)
+        if isReplaced { #expect(FileManager.default.createFile(atPath: file, contents: nil)) }
+        try await server.signIn("adele", at: fixture.clock)
+        #expect(throws: refusal(fixture)) { try fixture.open(isServer: true) }
+
+        #expect(unlink(file) == 0)
+        let other = try ServerLock(ofDatabaseAt: fixture.path)
+        let problem =
+            "\(file) was deleted or replaced: another server works with the database \(fixture.path), and a file can have "
+            + "only one: stop that server first, or give each a database of its own (--database FILE)"
+        #expect(server.databaseProblem == problem)
+        await #expect(throws: StoreError.unavailable(problem)) { try await server.signIn("megan", at: fixture.clock) }
+        other.release()
+        #expect(other.problem == nil, "what was released is not taken again")
+        try await server.signIn("megan", at: fixture.clock)
+        #expect(throws: refusal(fixture)) { try fixture.open(isServer: true) }
+        await server.close()
+        await (try fixture.open(isServer: true)).close()
+    }
+
     @Test func `a server that can make no lock does not start, and reports the reason`() throws {
         let fixture = try StoreFixture()
         try FileManager.default.createDirectory(atPath: fixture.path + ".lock", withIntermediateDirectories: false)

@@ -4,17 +4,21 @@ import SessionStore
 import Synchronization
 
 /// The reasons for which nothing may be stored in an open database, although SQLite might accept it: damage that it has
-/// reported, and files that no longer have the names under which they were opened. What is written into a file without a
-/// name is gone when the server ends.
+/// reported, files that no longer have the names under which they were opened, and another server of the database. What
+/// is written into a file without a name is gone when the server ends.
 final class Soundness: Sendable {
     private let path: String
+    private let lock: ServerLock?
     private let files: [(name: String, identity: FileIdentity)]
     /// Damage that SQLite has reported. Files do not heal, so it stays until the server is started again.
     private let damage = Mutex<String?>(nil)
 
-    /// - Parameter path: the database, which is open.
-    init(path: String) {
+    /// - Parameters:
+    ///   - path: the database, which is open.
+    ///   - lock: keeps other servers away; nil if this is no server.
+    init(path: String, lock: ServerLock?) {
         self.path = path
+        self.lock = lock
         files = ["", "-wal", "-shm"].compactMap { suffix in
             FileIdentity(path + suffix).map { (path + suffix, $0) }
         }
@@ -26,7 +30,8 @@ final class Soundness: Sendable {
             return "\(path) is damaged (\(damage)): stop the server, keep a copy of its files, and restore the latest "
                 + "backup"
         }
-        return files.first { FileIdentity($0.name) != $0.identity }.map { Self.replaced($0.name) }
+        if let file = files.first(where: { FileIdentity($0.name) != $0.identity }) { return Self.replaced(file.name) }
+        return lock?.problem
     }
 
     static func replaced(_ name: String) -> String {

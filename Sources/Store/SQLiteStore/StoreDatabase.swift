@@ -44,7 +44,7 @@ final class StoreDatabase: Sendable {
         try Schema.makeFile(path)
         lock = isServer ? try ServerLock(ofDatabaseAt: path) : nil
         pool = try Schema.open(path, keyRing)
-        soundness = Soundness(path: path)
+        soundness = Soundness(path: path, lock: lock)
         readers = ImmediateReaders(path: path, now: now)
         versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
         timeAtOpening = pool.writeWithoutTransaction { db in

@@ -12,11 +12,19 @@ package final class FileLock: Sendable {
         case impossible(String)
     }
 
+    /// The file that is locked.
+    package let file: String
+    private let path: String
     private let descriptor: Mutex<Int32>
 
     /// - Parameter path: the file, which need not exist yet.
     package init(beside path: String) throws(Failure) {
-        let file = path + ".lock"
+        self.path = path
+        file = path + ".lock"
+        descriptor = try Mutex(Self.lock(file, beside: path))
+    }
+
+    private static func lock(_ file: String, beside path: String) throws(Failure) -> Int32 {
         let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .impossible("the lock file \(file) cannot be opened: \(String(cString: strerror(errno)))")
@@ -32,7 +40,21 @@ package final class FileLock: Sendable {
                 "the lock file \(file) cannot be locked: \(String(cString: strerror(code))). "
                     + "Put it on a disk of this machine")
         }
-        self.descriptor = Mutex(descriptor)
+        return descriptor
+    }
+
+    /// Locks the file that has the name now, if the locked one was deleted or replaced: without its name, it keeps nobody
+    /// away.
+    package func renew() throws(Failure) {
+        try descriptor.withLock { descriptor throws(Failure) in
+            var held = stat()
+            var named = stat()
+            guard descriptor >= 0, fstat(descriptor, &held) == 0 else { return }
+            if stat(file, &named) == 0, named.st_dev == held.st_dev, named.st_ino == held.st_ino { return }
+            let new = try Self.lock(file, beside: path)
+            close(descriptor)
+            descriptor = new
+        }
     }
 
     deinit { release() }
