@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import SessionStore
 import Testing
 
 @testable import Companion
@@ -43,6 +44,18 @@ import Testing
             #expect(retried.location == "/macos", "the same callback, reloaded")
             let apps = try await visitor.api(.get, "/api/apps").json["apps"] as? [[String: Any]]
             #expect(apps?.compactMap { $0["signed_in_as"] as? String }.count == 2)
+        }
+    }
+
+    @Test func `a second server on the same file does not start, and the first goes on`() async throws {
+        try await Site.run { site in
+            let refusal = StoreError.unavailable(
+                "another server works with the database \(site.database), and a file can have only one: stop that server "
+                    + "first, or give each a database of its own (--database FILE)")
+            await #expect(throws: refusal) { try await site.beside { _ in } }
+            let visitor = Visitor(site)
+            #expect(try await visitor.get("/readyz").status == 200)
+            try await visitor.signIn()
         }
     }
 
