@@ -131,6 +131,33 @@ struct PostgresServerTests {
         #expect(failure?.isWorthAnotherAttempt == isWorthAnotherAttempt)
     }
 
+    @Test(arguments: [("XX001", true), ("XX002", true), ("XX000", false), ("22023", false)])
+    func `damage that the server meets is told, and what is sound is still stored`(_ state: String, isDamage: Bool)
+        async throws
+    {
+        let fixture = try StoreFixture(.postgres)
+        let reports = Shared<[Bool]>([])
+        let store = try fixture.open(onConcern: { concern, _ in
+            if concern.kind == .database { reports.change { $0.append(concern.keepsFromServing) } }
+        })
+        let place = try #require(store.backend as? PostgresStore)
+        #expect(store.databaseProblem == nil)
+        await #expect(throws: StoreError.self) {
+            try await place.database.read(
+                "DO $do$ BEGIN RAISE EXCEPTION 'invalid page' USING ERRCODE = '\(state)'; END $do$"
+            ) { _ in }
+        }
+        let problem =
+            "storage damaged: \(place.name): invalid page (SQLSTATE \(state)): the database's administrator must examine "
+            + "its files and the disk, and repair or restore what is damaged"
+        #expect(store.databaseProblem == (isDamage ? problem : nil))
+        #expect(await store.probeWritable())
+        var progress = UpkeepProgress(ring: store.sealer.ring)
+        for _ in 0..<2 { progress = await store.upkeepRound(progress) }
+        #expect(reports.value == (isDamage ? [false] : []))
+        await store.close()
+    }
+
     @Test func `one of many servers that start at once migrates the tables`() async throws {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)

@@ -65,6 +65,7 @@ package final class MemoryContents: Sendable {
     private struct Shared {
         var state = State()
         var refusesWrites = false
+        var damage: String?
         /// The number of writes of each store, by the store's number.
         var writes: [Int: Int] = [:]
     }
@@ -80,6 +81,12 @@ package final class MemoryContents: Sendable {
 
     /// Refuses writes but not reads, like a full disk.
     package func refuseWrites(_ refuses: Bool) { shared.withLock { $0.refusesWrites = refuses } }
+
+    /// Damage that stores report, like that of a table on another machine.
+    package var damage: String? {
+        get { shared.withLock { $0.damage } }
+        set { shared.withLock { $0.damage = newValue } }
+    }
 
     func addStore() -> Int {
         shared.withLock { shared in

@@ -355,6 +355,7 @@ package final class MemoryStore: ClusteredStoreBackend {
     package var sinceLastWrite: Duration? {
         status.withLock { $0.isOpen ? $0.lastWrite : nil }?.duration(to: .now)
     }
+    package var unsoundness: String? { contents.damage }
     package func isShortOfSpace(reserve: Int, now: Int64) -> Bool { false }
     package var openingTime: Int64? { nil }
     package var openingMark: ChangeMark? { ChangeMark(0) }

@@ -68,9 +68,13 @@ struct ServerParts: Sendable {
             metrics.database, { audit.keysRotated(to: $0) },
             { concern, isOver in
                 if isOver {
-                    logger.notice("Resolved: \(concern)")
+                    // Nobody has told us that the damage of another machine is repaired.
+                    let isSolved = concern.kind != .database || concern.keepsFromServing
+                    logger.notice("\(isSolved ? "Resolved" : "Not met for an hour"): \(concern)")
                 } else if concern.kind == .database {
-                    logger.critical("\(concern). Until then nothing is stored, and this server is not ready.")
+                    let effect =
+                        concern.keepsFromServing ? " Until then nothing is stored, and this server is not ready." : ""
+                    logger.critical("\(concern).\(effect)")
                 } else if concern.keepsFromServing {
                     logger.error("\(concern) Until then this server is not ready.")
                 } else {

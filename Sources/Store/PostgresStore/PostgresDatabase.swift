@@ -12,11 +12,15 @@ final class PostgresDatabase: Sendable {
         var isPrepared: Bool
         var lastWrite: ContinuousClock.Instant?
         var lastKey: Int64 = 0
+        /// The damage that the server has met last.
+        var damage: (text: String, at: ContinuousClock.Instant)?
     }
 
     /// A read of all rows takes longer than a request may.
     private static let longPatience: Duration = .seconds(60)
     private static let maxAttempts = 5
+    /// The time for which damage is told after it was met: who is served meets a damaged page only now and then.
+    private static let damageMemory: Duration = .seconds(3600)
 
     let name: String
     private let lanes: [PostgresLane]
@@ -245,7 +249,11 @@ final class PostgresDatabase: Sendable {
         do {
             result = .success(try await body())
         } catch {
-            result = .failure(StoreError(error, of: name))
+            let reported = StoreError(error, of: name)
+            result = .failure(reported)
+            if (error as? PostgresFailure)?.isDamage == true {
+                state.withLock { $0.damage = (reported.description, .now) }
+            }
             if case .failure(.unavailable) = result { state.withLock { $0.lastWrite = nil } }
         }
         onOperation?(StoreOperation(kind, result, since: start))
@@ -256,6 +264,16 @@ final class PostgresDatabase: Sendable {
 
     /// The time since the last write was stored; nil if it failed, or the store is closed.
     var sinceLastWrite: Duration? { gate.isOpen ? state.withLock { $0.lastWrite }?.duration(to: .now) : nil }
+
+    /// The damage that the server has met within the last hour, with its remedy; nil if there was none.
+    var damage: String? {
+        guard let damage = state.withLock({ $0.damage }), damage.at.duration(to: .now) < Self.damageMemory else {
+            return nil
+        }
+        return
+            "\(damage.text): the database's administrator must examine its files and the disk, and repair or restore what "
+            + "is damaged"
+    }
 
     /// The time since the database answered again after an outage; nil if there was none.
     var sinceReturn: Duration? { recovery.sinceReturn }

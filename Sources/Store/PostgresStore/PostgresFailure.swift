@@ -33,6 +33,8 @@ package enum PostgresFailure: Error, Equatable {
     var isDuplicateTable: Bool { ["23505", "42710", "42P07"].contains(state) }
     /// Whether a table does not exist.
     var isMissingTable: Bool { state == "42P01" }
+    /// Whether the server has met damage in a table's or an index's file.
+    var isDamage: Bool { ["XX001", "XX002"].contains(state) }
 
     /// Whether this server can no longer be used: it is stopping, or is read only.
     var endsConnection: Bool {
@@ -48,8 +50,8 @@ package enum PostgresFailure: Error, Equatable {
             let text = "\(name): \(message) (SQLSTATE \(state))"
             // These states concern a statement or a row, not the server: data exceptions, violated constraints, tables
             // of the wrong form, damage.
-            return ["22", "23", "42", "XX001", "XX002"].contains(where: state.hasPrefix) && state != "42501"
-                ? .corrupt(text) : .unavailable(text)
+            let isCorrupt = isDamage || ["22", "23", "42"].contains(where: state.hasPrefix) && state != "42501"
+            return isCorrupt ? .corrupt(text) : .unavailable(text)
         }
     }
 }

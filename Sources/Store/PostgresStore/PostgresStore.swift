@@ -53,6 +53,7 @@ public final class PostgresStore: ClusteredStoreBackend {
     package var openingMark: ChangeMark? { nil }
     package func changeMark() async -> ChangeMark? { nil }
     package var sinceLastWrite: Duration? { database.sinceLastWrite }
+    package var unsoundness: String? { database.damage }
     /// Always false: the database's disk is its administrator's responsibility.
     package func isShortOfSpace(reserve: Int, now: Int64) -> Bool { false }
     package func close() async { await database.close() }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import StoreTesting
 import TestSupport
 import Testing
 
@@ -125,6 +126,29 @@ import Testing
             }
             #expect(await eventually { !lines().isEmpty })
             #expect(lines().count == 1)
+        }
+    }
+
+    @Test func `a server whose common database is damaged says so, and serves whom that does not concern`()
+        async throws
+    {
+        let contents = MemoryContents(trust: .zero)
+        try await Site.run(keeping: contents, configured: { _ in }) { site in
+            let visitor = Visitor(site)
+            #expect(try await visitor.metrics()["companion_database_sound"] == 1)
+            contents.damage = "a table is damaged"
+            let answer = try await visitor.get("/readyz")
+            #expect(answer.status == 200)
+            #expect(answer.json["database"] as? String == "a table is damaged")
+            let metrics = try await visitor.metrics()
+            #expect(metrics["companion_database_sound"] == 0 && metrics["companion_database_writable"] == 1)
+            try await visitor.signIn()
+            func lines() -> [String] { site.log.all.filter { $0.contains("a table is damaged") } }
+            #expect(await eventually { !lines().isEmpty })
+            #expect(lines().count == 1)
+            #expect(lines().allSatisfy { $0.contains("critical") && !$0.contains("nothing is stored") })
+            contents.damage = nil
+            #expect(await eventually { lines().contains { $0.contains("Not met for an hour: a table is damaged") } })
         }
     }
 

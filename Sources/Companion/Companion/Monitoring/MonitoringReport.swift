@@ -75,10 +75,10 @@ final class MonitoringReport: Sendable {
         text.gauge(
             "companion_database_writable", "1 while the database can be written, else 0.",
             isWritable ? 1 : 0)
-        text.family(
-            "companion_database_sound", .gauge,
-            "1 while the database's file is undamaged and the one that the server has opened, else 0.")
-        if !store.isClustered { text.sample("companion_database_sound", [], store.databaseProblem == nil ? 1 : 0) }
+        text.gauge(
+            "companion_database_sound",
+            "0 while damage of the database is known, its file was deleted or replaced, or a second server has it, else 1.",
+            store.databaseProblem == nil ? 1 : 0)
         await writeConnections(&text)
         text.gauge(
             "companion_key_usable",
@@ -265,11 +265,12 @@ final class MonitoringReport: Sendable {
             ])
         }
         let database =
-            store.databaseProblem ?? "cannot be written: is the disk full, or the file held by another program?"
+            store.databaseProblem
+            ?? (isWritable ? "ok" : "cannot be written: is the disk full, or the file held by another program?")
         return .json(
             [
                 "status": isStopping ? "stopping" : isFit ? "ok" : "unavailable",
-                "database": .string(isExcluded ? "excluded" : isWritable ? "ok" : database),
+                "database": .string(isExcluded ? "excluded" : database),
                 "key": .string(store.keyProblem ?? "ok"),
                 "certificate": JSONValue(certificate.map { $0.problem ?? "ok" }),
                 "beside_others": .string(beside.isEmpty ? "ok" : beside.map(\.description).joined(separator: " ")),

@@ -136,8 +136,9 @@ package protocol StoreBackend: Sendable {
     func confirmWritable(now: Int64) async throws(StoreError)
     /// The time since the last write was stored; nil if it failed, or if nothing has been written.
     var sinceLastWrite: Duration? { get }
-    /// The reason for which nothing is stored, although the disk would accept it: damage, or files that were deleted or
-    /// replaced. Writes then throw `unavailable`. nil while all is well.
+    /// Damage that the database has met, files that were deleted or replaced, or a second server of a file; nil while all
+    /// is well. If the database is a file, writes then throw `unavailable`, although the disk would accept them. A
+    /// clustered database, whose sound tables serve on, is its administrator's to repair.
     var unsoundness: String? { get }
     /// Whether the disk has less space left than it should. The answer may be a second old. A backend that cannot know
     /// is never short.
@@ -174,11 +175,6 @@ package protocol StoreBackend: Sendable {
 
     /// Refuses new work, waits for the work in progress, and closes the database.
     func close() async
-}
-
-extension StoreBackend {
-    /// A database of another machine is its administrator's responsibility.
-    package var unsoundness: String? { nil }
 }
 
 /// The result of a read that does not wait.

@@ -85,8 +85,8 @@ extension SessionStore {
 }
 
 extension SessionStore {
-    /// A problem with the database's own file, because of which nothing is stored: damage, or another file of its name;
-    /// nil while there is none.
+    /// A problem with the database's own files: damage, another file of its name, or a second server; nil while there is
+    /// none. While there is one, nothing is stored if the database is a file.
     public var databaseProblem: String? { backend.unsoundness }
 
     /// A problem with the key file; nil while it contains the keys in use, or if they come from elsewhere. The keys in

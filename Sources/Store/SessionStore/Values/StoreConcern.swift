@@ -11,7 +11,7 @@ public struct StoreConcern: Sendable, Hashable, CustomStringConvertible {
         case schema
         /// The key file would not serve a restart.
         case keyFile
-        /// The database's file is damaged, or no longer the one that has its name.
+        /// The database is damaged, or its file no longer the one that has its name.
         case database
 
         /// Whether other servers on the same database are concerned.
@@ -79,10 +79,12 @@ extension StoreConcern {
 }
 
 extension SessionStore {
-    /// The problems with this server's own files.
+    /// The problems with this server's own files, and known damage of the database.
     var ownConcerns: [StoreConcern] {
         let file = keyProblem.map { StoreConcern(kind: .keyFile, description: $0, keepsFromServing: false) }
-        let database = databaseProblem.map { StoreConcern(kind: .database, description: $0, keepsFromServing: true) }
+        let database = databaseProblem.map {
+            StoreConcern(kind: .database, description: $0, keepsFromServing: !isClustered)
+        }
         return [database, file].compactMap(\.self)
     }
 
