@@ -18,7 +18,7 @@ struct FailoverTests {
         let store: SessionStore
         let place: PostgresStore
 
-        init(hosts: Int) throws {
+        init(hosts: Int, followsOutage: Bool = false) throws {
             fixture = try StoreFixture(.postgres)
             let port = try PostgresServer.shared.get().port
             first = try LossyWay(to: port)
@@ -28,7 +28,11 @@ struct FailoverTests {
             let settings = try PostgresSettings("postgresql://\(role)@\(places)/postgres?sslmode=disable")
             let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
             workers = try WorkerGroup(count: 2)
-            place = try PostgresStore(settings, keyRing: ring, workers: workers)
+            // A server leaves this to the default.
+            place =
+                try followsOutage
+                ? PostgresStore(settings, keyRing: ring, workers: workers)
+                : PostgresStore(settings, keyRing: ring, workers: workers, followsOutage: false)
             store = SessionStore(
                 backend: place, configuration: .init(idle: .seconds(3600), maxAge: .seconds(12 * 3600)), keyRing: ring,
                 clocks: fixture.clock.clocks, backgroundWork: false)
@@ -100,22 +104,27 @@ struct FailoverTests {
         await ways.close()
     }
 
-    @Test func `a server that has lost the database takes over nobody's lease at once after its return`() async throws {
-        let ways = try Ways(hosts: 1)
+    @Test(arguments: [false, true])
+    func `a server that has lost the database, or that starts, takes over nobody's lease at once`(_ starts: Bool)
+        async throws
+    {
+        let ways = try Ways(hosts: 1, followsOutage: starts)
         let id = try await ways.store.signIn("adele", at: ways.fixture.clock)
         let session = try #require(try await ways.store.session(id))
         let account = session.key(of: session.accounts[0])
         let seen = try #require(try await ways.place.refreshToken(of: account))
         let other = try ways.fixture.open()
         let place = try #require(other.backend as? PostgresStore)
-        #expect(ways.place.database.sinceReturn == nil)
-        guard case .taken = try await place.takeRefreshLease(of: account, seen: seen, by: "a", for: .milliseconds(1))
+        #expect((ways.place.database.sinceReturn != nil) == starts)
+        guard case .taken = try await place.takeRefreshLease(of: account, seen: seen, by: "a", for: .zero)
         else { throw UnexpectedOutcome(name: "not taken") }
 
-        ways.first.freeze(true)
-        _ = try? await ways.place.versions(of: [session.key], within: .milliseconds(100))
-        ways.first.freeze(false)
-        #expect(await eventually { ways.place.database.sinceReturn != nil })
+        if !starts {
+            ways.first.freeze(true)
+            _ = try? await ways.place.versions(of: [session.key], within: .milliseconds(100))
+            ways.first.freeze(false)
+            #expect(await eventually { ways.place.database.sinceReturn != nil })
+        }
         let answer = try await ways.place.takeRefreshLease(of: account, seen: seen, by: "b", for: .seconds(20))
         if case .held(let by, let remaining, _) = answer {
             #expect(by == "a" && remaining <= SignInRules.returnGrace)

@@ -189,7 +189,7 @@ package final class StoreFixture: Sendable {
         // Like the other backends, it trusts what was read until a test says otherwise.
         settings.staleness = trust ?? .seconds(86_400)
         return try PostgresStore(
-            settings, keyRing: keyRing, workers: Self.workers.get(), onOperation: onOperation)
+            settings, keyRing: keyRing, workers: Self.workers.get(), followsOutage: false, onOperation: onOperation)
     }
 
     /// Returns the numbers in a row from PostgreSQL.

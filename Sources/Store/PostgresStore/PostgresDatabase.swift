@@ -31,9 +31,12 @@ final class PostgresDatabase: Sendable {
     private let state: Mutex<State>
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
-    /// - Parameter workers: the workers to run on; nil creates one.
+    /// - Parameters:
+    ///   - workers: the workers to run on; nil creates one.
+    ///   - followsOutage: whether an outage of the database counts as having ended now.
     init(
-        _ settings: PostgresSettings, workers: WorkerGroup?, onOperation: (@Sendable (StoreOperation) -> Void)?
+        _ settings: PostgresSettings, workers: WorkerGroup?, followsOutage: Bool,
+        onOperation: (@Sendable (StoreOperation) -> Void)?
     ) throws(StoreError) {
         name = settings.description
         ownsWorkers = workers == nil
@@ -44,6 +47,7 @@ final class PostgresDatabase: Sendable {
         }
         let all = self.workers.workers
         let recovery = Recovery()
+        if followsOutage { recovery.noteReturn(at: .read()) }
         self.recovery = recovery
         lanes = all.map { worker in
             PostgresLane(

@@ -19,15 +19,17 @@ public final class PostgresStore: ClusteredStoreBackend {
     ///   - settings: the settings of the database.
     ///   - keyRing: the keys.
     ///   - workers: the workers to run on; nil creates one.
+    ///   - followsOutage: whether the database may have been away until now. A server that starts cannot know.
     ///   - onOperation: called after each operation, for measuring, on the thread on which the operation ended. It must
     ///     not block.
     /// - Throws: when the database or the keys cannot be used.
     package init(
-        _ settings: PostgresSettings, keyRing: KeyRing, workers: WorkerGroup? = nil,
+        _ settings: PostgresSettings, keyRing: KeyRing, workers: WorkerGroup? = nil, followsOutage: Bool = true,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws(StoreError) {
         (isEncrypted, openingTime) = try Self.open(settings, keyRing)
-        database = try PostgresDatabase(settings, workers: workers, onOperation: onOperation)
+        database = try PostgresDatabase(
+            settings, workers: workers, followsOutage: followsOutage, onOperation: onOperation)
         staleness = settings.staleness
     }
 

@@ -224,8 +224,8 @@ extension SignInRules {
     package static let longestLease = SessionStore.refreshTurnTime.milliseconds
     /// The longest time for which a process has a chore, or counts as running after a report, in milliseconds.
     package static let longestHold: Int64 = 60_000
-    /// The time after the database's return in which a process takes over nobody's lease: the holder has lost the
-    /// database, too, and stores its answer as soon as it notices the return.
+    /// The time after the database's return, or after a process has started, in which it takes over nobody's lease: the
+    /// holder has lost the database, too, and stores its answer as soon as it notices the return.
     package static let returnGrace: Duration = .seconds(2)
 
     /// Whether a process may redeem an account's refresh token now.
@@ -237,7 +237,8 @@ extension SignInRules {
     ///   - refreshToken: the sealed refresh token that is stored.
     ///   - seen: the refresh token that the caller has read.
     ///   - now: the time by the database's clock.
-    ///   - sinceReturn: the time since the process could use the database again; nil if it always could.
+    ///   - sinceReturn: the time since the process has started, or could use the database again; nil if that does not
+    ///     matter.
     package static func lease(
         _ state: RefreshState, refreshToken: Data?, seen: Data, by process: ServerProcess.ID, now: Int64,
         sinceReturn: Duration? = nil
