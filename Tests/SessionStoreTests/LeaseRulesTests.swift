@@ -48,6 +48,8 @@ import Testing
         Row(
             "it was given back with a pause and its status",
             held().givenBack(pause: .seconds(3), status: 503, now: 4000), .tooEarly(2000, status: 503)),
+        Row("the longest pause", held().givenBack(pause: .seconds(3600), now: 5000), .tooEarly(3_600_000)),
+        Row("longer than a pause can be", held().givenBack(pause: .seconds(3601), now: 5000), .take),
         Row("the pause is over", held().givenBack(pause: .seconds(3), now: 4000), at: 7, .take),
         Row("a pause of the past is none", held().givenBack(pause: .seconds(-3), now: 5000), .take),
         Row("our own, and paused", held(by: "b").givenBack(pause: .seconds(3), now: 4000), .tooEarly(2000)),

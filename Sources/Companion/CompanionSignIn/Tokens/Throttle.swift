@@ -8,7 +8,7 @@ import Synchronization
 /// prolong it.
 package final class Throttle: Sendable {
     /// The longest pause that is observed, in seconds.
-    static let longestPause: TimeInterval = 3600
+    static let longestPause = TimeInterval(SignInRules.longestPause) / 1000
 
     /// One account's calls of one address of its application's API.
     package struct Key: Hashable {

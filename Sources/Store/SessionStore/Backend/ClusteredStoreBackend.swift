@@ -222,6 +222,8 @@ extension SignInRules {
 
     /// The longest lease, in milliseconds: ``SessionStore/refreshTurnTime``.
     package static let longestLease = SessionStore.refreshTurnTime.milliseconds
+    /// The longest pause between the leases of an account, in milliseconds.
+    package static let longestPause: Int64 = 3_600_000
     /// The longest time for which a process has a chore, or counts as running after a report, in milliseconds.
     package static let longestHold: Int64 = 60_000
     /// The time after the database's return, or after a process has started, in which it takes over nobody's lease: the
@@ -250,7 +252,9 @@ extension SignInRules {
                 return .held(remaining: max(1, (returnGrace - sinceReturn).milliseconds))
             }
         }
-        return state.retryAt > now ? .tooEarly(state.retryAt - now, status: state.retryStatus) : .take
+        // A pause that would last for longer began before the database's clock was set back.
+        guard state.retryAt > now, state.retryAt - now <= longestPause else { return .take }
+        return .tooEarly(state.retryAt - now, status: state.retryStatus)
     }
 
     /// Whether the tokens of a refresh may be stored. They may while its lease is the latest. After that they may only
