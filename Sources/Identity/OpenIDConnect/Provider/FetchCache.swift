@@ -25,8 +25,8 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         /// The latest fetch on demand of a request.
         var fetchedOnDemandAt: Date?
         var failure: (error: OpenIDError, at: Date)?
-        /// The latest fetches for responses of the provider's own, and how many there were in a row.
-        var looks: [Date] = []
+        /// The latest fetch for a response of the provider's own, and how many there were in a row.
+        var lookedAt: Date?
         var looksInRow = 0
         var fetch: Fetch?
     }
@@ -164,8 +164,8 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private func start(_ key: Key, _ source: Source, _ entry: inout Entry, _ need: Need, onDemand: Bool) -> Fetch {
         let generation = (entry.fetched?.generation ?? 0) + 1
         if need == .ownResponse {
-            entry.looksInRow = isWithin(CacheTimes.minute, of: entry.looks.last) ? entry.looksInRow + 1 : 1
-            entry.looks = Array((entry.looks + [now()]).suffix(CacheTimes.looksAMinute))
+            entry.looksInRow = isWithin(CacheTimes.minute, of: entry.lookedAt) ? entry.looksInRow + 1 : 1
+            entry.lookedAt = now()
         }
         let task = Fetch { [self] in
             let result: Result<Fetched, OpenIDError>
@@ -204,9 +204,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Whether a value may be fetched for a response of the provider's own.
     private func mayLook(_ entry: Entry) -> Bool {
-        let ofMinute = entry.looks.count { isWithin(CacheTimes.minute, of: $0) }
-        return ofMinute < CacheTimes.looksAMinute
-            && !isWithin(CacheTimes.pause(afterLooks: entry.looksInRow), of: entry.looks.last)
+        !isWithin(CacheTimes.pause(afterLooks: entry.looksInRow), of: entry.lookedAt)
     }
 
     /// Whether a time is recent. A time in the future is never recent: a clock that was set back makes old times look
@@ -285,16 +283,14 @@ private enum CacheTimes {
     /// The pause after a failure, unless `Retry-After` asks for a longer one, within limits.
     static let afterFailure: TimeInterval = 10
     static let afterFailureAtMost: TimeInterval = 300
-    /// The number of fetches per minute for responses of the provider's own, whoever has them.
-    static let looksAMinute = 3
 
-    /// The pause after a number of such fetches in a row: 1, 7, and then 30 seconds. A key that signs already is published soon,
-    /// and people wait ten seconds for it: three fetches a minute have to reach that far. After a minute without one, the
-    /// pauses begin anew.
+    /// The pause after a number of fetches in a row for responses of the provider's own, whoever has them: 1, 2, 4, 8, 16, and
+    /// then 30 seconds. A key that signs already is published soon, and people wait for it. After a minute without a fetch,
+    /// the pauses begin anew, so that there are never more than six a minute.
     static func pause(afterLooks looks: Int) -> TimeInterval {
         switch looks {
         case ..<2: 1
-        case 2: 7
+        case 2...5: TimeInterval(1 << (looks - 1))
         default: 30
         }
     }

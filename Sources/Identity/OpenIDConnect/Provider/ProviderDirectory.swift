@@ -70,8 +70,8 @@ public final class ProviderDirectory: Sendable {
     }
 
     /// Returns the key for a token's header, which must be in the newest document. An unknown `kid` fetches the keys again:
-    /// at most once per interval if anyone may have sent the token; after 1, 7 and then 30 seconds, and three times a minute at
-    /// most, if the provider itself has just issued it.
+    /// at most once per interval if anyone may have sent the token; after 1, 2, 4, 8, 16 and then 30 seconds if the provider
+    /// itself has just issued it.
     ///
     /// - Parameter isOurs: whether the token came from the provider's token endpoint, as the response to a request of
     ///   ours.
