@@ -22,8 +22,9 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var fetched: Fetched?
         var fetchedAt: Date?
-        /// The latest fetch on demand of a request.
+        /// The first fetch on demand of a request in the latest interval, and whether there was another one.
         var fetchedOnDemandAt: Date?
+        var isFetchedAgain = false
         var failure: (error: OpenIDError, at: Date)?
         /// The latest fetch for a response of the provider's own, and how many there were in a row.
         var lookedAt: Date?
@@ -131,7 +132,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             if let fetch = entry.fetch { return .wait(fetch, stale: nil) }
             if let error = pause(entry, need) { return .paused(error, stale: nil) }
             switch need {
-            case .request: if isWithin(onDemandInterval, of: entry.fetchedOnDemandAt) { return nil }
+            case .request: if !mayFetchOnDemand(entry) { return nil }
             case .ownResponse: if !mayLook(entry) { return nil }
             }
             return .wait(start(key, source, &entry, need, onDemand: true), stale: nil)
@@ -182,7 +183,10 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                     entry.fetched = fetched
                     entry.fetchedAt = time
                     entry.failure = nil
-                    if onDemand, need == .request { entry.fetchedOnDemandAt = time }
+                    if onDemand, need == .request {
+                        entry.isFetchedAgain = isWithin(onDemandInterval, of: entry.fetchedOnDemandAt)
+                        if !entry.isFetchedAgain { entry.fetchedOnDemandAt = time }
+                    }
                 case .failure(let error):
                     entry.failure = (error, time)
                 }
@@ -200,6 +204,13 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let usual = need == .request ? CacheTimes.afterFailure : 0
         let isPaused = isWithin(min(max(asked, usual), CacheTimes.afterFailureAtMost), of: failure.at)
         return isPaused || need == .ownResponse && !mayLook(entry) ? failure.error : nil
+    }
+
+    /// Whether a value may be fetched on demand of a request: once per interval, and once more soon after that, because a key
+    /// that signs already may be published a little later.
+    private func mayFetchOnDemand(_ entry: Entry) -> Bool {
+        let pause = entry.isFetchedAgain ? onDemandInterval : min(onDemandInterval, CacheTimes.again)
+        return !isWithin(pause, of: entry.fetchedOnDemandAt)
     }
 
     /// Whether a value may be fetched for a response of the provider's own.
@@ -283,6 +294,8 @@ private enum CacheTimes {
     /// The pause after a failure, unless `Retry-After` asks for a longer one, within limits.
     static let afterFailure: TimeInterval = 10
     static let afterFailureAtMost: TimeInterval = 300
+    /// The time after which a value that a request has demanded is fetched once more.
+    static let again: TimeInterval = 10
 
     /// The pause after a number of fetches in a row for responses of the provider's own, whoever has them: 1, 2, 4, 8, 16, and
     /// then 30 seconds. A key that signs already is published soon, and people wait for it. After a minute without a fetch,

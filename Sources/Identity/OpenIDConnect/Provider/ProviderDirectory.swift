@@ -20,7 +20,7 @@ public final class ProviderDirectory: Sendable {
     ///   - maxNewcomers: the number of unknown other authorities that requests may name per minute. All but the first
     ///     60 are kept for requesters that have named none in the minute.
     ///   - maxNewcomersOfOne: the number of those that one requester may name.
-    ///   - keyRefetchInterval: the shortest interval at which an unknown `kid` makes the keys be fetched again.
+    ///   - keyRefetchInterval: the interval in which an unknown `kid` makes the keys be fetched again, twice at most.
     ///   - transport: sends requests.
     ///   - now: the wall clock, which also checks ID tokens.
     public init(
@@ -70,8 +70,8 @@ public final class ProviderDirectory: Sendable {
     }
 
     /// Returns the key for a token's header, which must be in the newest document. An unknown `kid` fetches the keys again:
-    /// at most once per interval if anyone may have sent the token; after 1, 2, 4, 8, 16 and then 30 seconds if the provider
-    /// itself has just issued it.
+    /// once per interval, and once more after 10 seconds, if anyone may have sent the token; after 1, 2, 4, 8, 16 and then 30
+    /// seconds if the provider itself has just issued it.
     ///
     /// - Parameter isOurs: whether the token came from the provider's token endpoint, as the response to a request of
     ///   ours.
