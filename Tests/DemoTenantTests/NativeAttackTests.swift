@@ -315,7 +315,9 @@ struct NativeAttackTests {
     }
 
     @Test(arguments: [(false, 429), (true, 400)])
-    func `at a tenant for others, a network has twenty requests a second`(hasDemoAccounts: Bool, last: Int) throws {
+    func `at a tenant for others, a network has twenty requests a second beside its flows`(
+        hasDemoAccounts: Bool, last: Int
+    ) throws {
         let clock = TestTenant.Clock()
         var configuration = DemoTenantConfiguration(
             clients: [], publicFolder: TestTenant.publicFolder, now: { clock.now })
@@ -324,10 +326,13 @@ struct NativeAttackTests {
         let layout = try PageLayout(publicFolder: TestTenant.publicFolder, kioskURL: nil)
         let identity = IdentityPlatform(platform, layout: layout)
         let segment = try #require(TenantSegment("fabrikam.example"))
-        func ask(_ endpoint: Controls.NativeEndpoint, from address: UInt8 = 7) throws -> Response {
+        func ask(_ endpoint: Controls.NativeEndpoint, _ token: String = "", from address: UInt8 = 7) throws
+            -> Response
+        {
             let head = try RequestHead(method: .post, target: "/fabrikam.example/\(endpoint.rawValue)")
             let fields =
                 "client_id=\(DemoClient.nativeSample.id)&username=nobody@fabrikam.example&challenge_type=redirect"
+                + "&continuation_token=\(token)"
             return identity.native(
                 endpoint,
                 Request(
@@ -346,6 +351,20 @@ struct NativeAttackTests {
         }
         #expect(try ask(.signUpStart).status.code == (last == 429 ? 429 : 200))
         #expect(try ask(.initiate, from: 8).status.code == 400)
+        /// A token of a flow, which counts whether or not its step is due.
+        func token(_ flow: String) throws -> String {
+            try platform.state.sealer.seal(
+                ContinuationToken(
+                    flow: flow, kind: .signIn, clientID: DemoClient.nativeSample.id,
+                    username: "nobody@fabrikam.example", step: .begun, number: 0, time: clock.now),
+                for: .continuation)
+        }
+        let (mine, other) = (try token("mine"), try token("other"))
+        for _ in 0..<20 { #expect(try ask(.challenge, mine).status.code == 400) }
+        #expect(try ask(.challenge, mine).status.code == last)
+        #expect(try ask(.challenge, other).status.code == 400)
+        #expect(try ask(.challenge, "made-up").status.code == last)
+        #expect(try ask(.initiate, mine).status.code == last)
         clock.advance(1)
         #expect(try ask(.initiate).status.code == 400)
     }

@@ -23,8 +23,9 @@ package final class IdentityPlatform: Sendable {
     /// The flows of apps that sign people in without a browser, and the codes that they send.
     let nativeFlows = Mutex(NativeFlows())
     package let outbox = Outbox()
-    /// The requests of native authentication in the last second, by network. The number is that of Microsoft's service
-    /// limits for an external tenant (reference-service-limits.md).
+    /// The requests of native authentication in the last second: those that continue a flow by its ID, the others by network.
+    /// The number is that of Microsoft's service limits for an external tenant (reference-service-limits.md).
+    let nativeSteps = Mutex(RecentTimes<String>(most: 20, within: 1, maxKeys: NativeFlows.mostCount))
     let nativeRequests = Mutex(RecentTimes<PeerAddress.Network>(most: 20, within: 1, maxKeys: 1000))
     private let opensOutbox: @Sendable (PeerAddress) -> Bool
     let wrongGuesses = Mutex(WrongGuesses())

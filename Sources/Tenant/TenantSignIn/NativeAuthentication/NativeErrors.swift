@@ -35,7 +35,7 @@ extension PlatformError {
         error: "user_already_exists", number: 1_003_037, message: "It looks like you may already have an account.")
     static let tooManyRequests = Self(
         error: "temporarily_unavailable", number: 90055,
-        message: "There are too many requests from this network. Wait for a second.", status: .tooManyRequests)
+        message: "There are too many requests. Wait for a second.", status: .tooManyRequests)
     static let nativePasswordWrong = Self(
         error: "invalid_grant", number: 50126,
         message: "Error validating credentials due to invalid username or password.")

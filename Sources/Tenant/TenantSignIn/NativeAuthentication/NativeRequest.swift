@@ -12,7 +12,7 @@ extension IdentityPlatform {
         do {
             let exchange = try Exchange(request, clock: clock)
             do {
-                try checkRate(of: request.peer)
+                try checkRate(of: exchange, at: endpoint)
                 guard !exchange.fields.hasRepeatedNames else { throw PlatformError.malformedRequest }
                 let grant = GrantRequest(
                     platform: self, exchange: exchange, segment: segment, settings: controls.settings)
@@ -32,12 +32,27 @@ extension IdentityPlatform {
         }
     }
 
-    /// Refuses the requests, beside those to the token endpoint, of a network that tries one address after another. A tenant whose accounts everyone knows
-    /// serves its own machine alone, and has no limit.
-    private func checkRate(of peer: PeerAddress) throws(PlatformError) {
+    /// Refuses the requests, beside those to the token endpoint, of a network that tries one address after another. What
+    /// continues a flow counts against that alone, so that nobody is kept out of theirs. A tenant whose accounts everyone
+    /// knows serves its own machine alone, and has no limit.
+    private func checkRate(of exchange: Exchange, at endpoint: Controls.NativeEndpoint) throws(PlatformError) {
         guard !directory.hasDemoAccounts else { return }
         let now = clock.now()
-        guard nativeRequests.withLock({ $0.add(peer.network, now: now) }) == nil else { throw .tooManyRequests }
+        let begins = [.initiate, .signUpStart, .resetStart].contains(endpoint)
+        let wait: TimeInterval? =
+            if !begins, let token = continuation(of: exchange.fields) {
+                nativeSteps.withLock { $0.add(token.flow, now: now) }
+            } else {
+                nativeRequests.withLock { $0.add(exchange.request.peer.network, now: now) }
+            }
+        guard wait == nil else { throw .tooManyRequests }
+    }
+
+    /// Returns the continuation token of a request; nil if there is none that this tenant has issued.
+    fileprivate func continuation(of fields: FormFields) -> ContinuationToken? {
+        fields.text("continuation_token").flatMap {
+            state.sealer.open($0, for: .continuation, as: ContinuationToken.self)
+        }
     }
 
     /// Whether there is native authentication at a path.
@@ -105,11 +120,7 @@ struct NativeRequest {
 
     /// Notes the point of the flow at which the request came, also for a request that is refused.
     private static func note(_ grant: GrantRequest) {
-        guard
-            let token = grant.fields.text("continuation_token").flatMap({
-                grant.platform.state.sealer.open($0, for: .continuation, as: ContinuationToken.self)
-            })
-        else { return }
+        guard let token = grant.platform.continuation(of: grant.fields) else { return }
         let flow = grant.platform.nativeFlows.withLock { $0[token.flow] }
         let isRegistered = token.step == .done && flow?.hasSecondFactor == true
         let point = ClientNote.NativePoint(
