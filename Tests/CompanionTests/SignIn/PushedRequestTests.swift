@@ -154,6 +154,33 @@ import WebFormats
     }
 
     @Test(arguments: [false, true])
+    func `an endpoint that fails is passed over for ten seconds, unless every request must go there`(isRequired: Bool)
+        async throws
+    {
+        let provider = StandInProvider(
+            .init(
+                metadata: Self.metadata(isRequired: isRequired),
+                answer: { $0.path == "/par" ? .json(["error": "server_error"], status: .serviceUnavailable) : nil }))
+        try await provider.run { site in
+            func begin() async throws -> String {
+                try #require(try await Visitor(site).get("/auth/provider/sign-in").location)
+            }
+            for _ in 0..<3 {
+                let address = try await begin()
+                #expect(address.contains(isRequired ? "sign_in_error=provider_unavailable" : "nonce="))
+            }
+            #expect(provider.posted.count == (isRequired ? 3 : 1))
+            provider.change { $0.answer = { _ in nil } }
+            site.clock.advance(9)
+            let paused = try await begin()
+            #expect(paused.contains("request_uri=") == isRequired)
+            site.clock.advance(1)
+            let asked = try await begin()
+            #expect(asked.contains("request_uri="))
+        }
+    }
+
+    @Test(arguments: [false, true])
     func `strangers push a bounded number of requests, each address its own, and people are not affected`(
         isRequired: Bool
     ) async throws {

@@ -11,7 +11,10 @@ package typealias PushPermission = @Sendable () throws -> Void
 /// Makes the addresses at providers to which browsers leave.
 struct AuthorizationAddresses: Sendable {
     let providers: Providers
-    let consents: ConsentNeeds
+    /// The authorities that accept a request for `offline_access` only if it asks for consent.
+    let consents: AuthorityMemory
+    /// The authorities that cannot take requests in advance now.
+    let failing: AuthorityMemory
 
     /// Returns the address for a request. If the provider takes the parameters in advance, they are sent there; if that
     /// does not work now and is not required, they are in the address.
@@ -24,7 +27,8 @@ struct AuthorizationAddresses: Sendable {
     ) async throws -> String {
         let plain = request.url(metadata: metadata, registration: application.registration, attempt: secrets)
         guard application.pushedAuthorization == .auto,
-            let first = try pushed(request, at: metadata, application, secrets)
+            let first = try pushed(request, at: metadata, application, secrets),
+            first.isRequired || !failing.includes(metadata.authority)
         else { return plain }
         do {
             try mayPush()
@@ -49,6 +53,7 @@ struct AuthorizationAddresses: Sendable {
                 }
             }
             guard error.isTransient, !first.isRequired else { throw error }
+            failing.note(metadata.authority)
             return plain
         }
     }
@@ -67,23 +72,24 @@ struct AuthorizationAddresses: Sendable {
     }
 }
 
-/// The authorities that grant `offline_access` only to those who are asked for consent, as sign-ins have shown.
-final class ConsentNeeds: Sendable {
-    /// The time after which a sign-in without consent is tried again, in seconds.
-    private static let memory: TimeInterval = 24 * 3600
-
+/// The authorities of which sign-ins have shown something, which is taken for granted for a while.
+final class AuthorityMemory: Sendable {
     private let known = Mutex(ExpiringMap<Authority, Void>(maxCount: 1000))
+    private let seconds: TimeInterval
     private let now: @Sendable () -> Date
 
-    /// - Parameter now: a monotonic clock.
-    init(now: @escaping @Sendable () -> Date) {
+    /// - Parameters:
+    ///   - seconds: the time after which it is tried again.
+    ///   - now: a monotonic clock.
+    init(seconds: TimeInterval, now: @escaping @Sendable () -> Date) {
+        self.seconds = seconds
         self.now = now
     }
 
-    /// Remembers an authority that has refused a request, and accepted the same one with consent.
+    /// Remembers an authority.
     func note(_ authority: Authority) {
         let now = now()
-        _ = known.withLock { $0.set((), for: authority, until: now.addingTimeInterval(Self.memory), now: now) }
+        _ = known.withLock { $0.set((), for: authority, until: now.addingTimeInterval(seconds), now: now) }
     }
 
     /// Whether an authority has been remembered.

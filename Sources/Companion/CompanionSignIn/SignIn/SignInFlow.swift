@@ -45,7 +45,7 @@ package final class SignInFlow: Sendable {
     private let admission: Admission
     private let journal: SignInJournal
     private let groupLookup: GroupLookup
-    private let consents: ConsentNeeds
+    private let consents: AuthorityMemory
     private let addresses: AuthorizationAddresses
     private let callbacks = SingleFlight<Arrival, Outcome>()
     /// On a shared device, sign-ins that began before the server's start are not accepted.
@@ -66,8 +66,10 @@ package final class SignInFlow: Sendable {
         self.admission = admission
         self.journal = journal
         groupLookup = GroupLookup(provider: providers.client)
-        consents = ConsentNeeds(now: providers.clocks.steady)
-        addresses = AuthorizationAddresses(providers: providers, consents: consents)
+        consents = AuthorityMemory(seconds: 24 * 3600, now: providers.clocks.steady)
+        addresses = AuthorizationAddresses(
+            providers: providers, consents: consents,
+            failing: AuthorityMemory(seconds: 10, now: providers.clocks.steady))
         isShared = configuration.deviceMode == .shared
         earliestBeginning = isShared ? store.currentTime : .distantPast
         adminConsent = AdminConsent(
