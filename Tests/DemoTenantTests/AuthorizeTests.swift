@@ -77,6 +77,10 @@ struct AuthorizeTests {
                 testDescription: "an unknown scope", changes: ["scope": "openid api://other/read"],
                 error: "invalid_resource", number: 500_011),
             RedirectCase(
+                testDescription: "the ID of no application",
+                changes: ["scope": "openid 99999999-aaaa-4bbb-8ccc-000000000000/.default"], error: "invalid_resource",
+                number: 500_011),
+            RedirectCase(
                 testDescription: "an unknown scope of Graph", changes: ["scope": "openid User.Raed"],
                 error: "invalid_scope", number: 650_053),
             RedirectCase(

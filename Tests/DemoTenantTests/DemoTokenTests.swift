@@ -222,6 +222,17 @@ struct DemoTokenTests {
         }
     }
 
+    @Test func `an empty secret by HTTP Basic is none`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let code = try await browser.signIn("adele@contoso.example", client: TestTenant.native).answer["code"]
+            let basic = Data("\(TestTenant.native.id):".utf8).base64EncodedString()
+            let answer = try await browser.redeem(
+                code, ["client_id": ""], client: TestTenant.native, headers: [("Authorization", "Basic \(basic)")])
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+    }
+
     @Test func `only a POST with a readable body is accepted`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
