@@ -30,6 +30,8 @@ import Testing
     private static func run(_ test: (Site) async throws -> Void) async throws {
         try await Site.run(configured: { configuration in
             configuration.trustedProxies = ["127.0.0.1"].compactMap(AddressRange.init)
+            // No other application is configured with the tenant's domain.
+            configuration.applications.removeAll { $0.id != "ios" }
             let own = configuration.applications[0].registration
             configuration.applications[0].registration = ClientRegistration(
                 clientID: own.clientID, redirectURI: own.redirectURI, scopes: own.scopes,
@@ -59,6 +61,25 @@ import Testing
             // Members who are signed in get tokens when theirs have run out.
             let forced = try await adele.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
             #expect(forced.json["source"] as? String == "refreshed", "\(forced.text)")
+        }
+    }
+
+    @Test func `a listed domain is refused at the address of strangers only until anybody has named it`() async throws {
+        try await Self.run { site in
+            func isRefused(_ tenant: String, from address: String) async throws -> Bool {
+                let answer = try await Self.begin(Visitor(site), tenant: tenant, from: address)
+                return answer.location?.contains("sign_in_error=throttled") == true
+            }
+            for number in 0...10 {
+                let isLast = number == 10
+                let wasRefused = try await isRefused("made-up-\(number).example", from: "203.0.113.0")
+                #expect(wasRefused == isLast)
+            }
+            let (strangers, other) = ("203.0.113.0", "198.51.100.0")
+            for (address, refused) in [(strangers, true), (other, false), (strangers, false)] {
+                let wasRefused = try await isRefused("contoso.example", from: address)
+                #expect(wasRefused == refused)
+            }
         }
     }
 
