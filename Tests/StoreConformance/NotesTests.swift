@@ -195,6 +195,26 @@ import Testing
         }
     }
 
+    @Test(arguments: TestedBackend.allCases)
+    func `an address has a tenth of the bytes of all answers, and its oldest make room`(_ backend: TestedBackend)
+        async throws
+    {
+        try await Self.run(backend) { fixture, stores, _ in
+            let text = String(repeating: "x", count: 64 << 10)
+            let other = try #require(try await stores[0].keepAnswer(text, state: "other", from: [2]))
+            var handles: [String] = []
+            for number in 0..<40 {
+                handles.append(
+                    try #require(try await stores[number % 2].keepAnswer(text, state: "\(number)", from: [1])))
+                fixture.clock.advance(by: .milliseconds(100))
+            }
+            for (number, handle) in handles.enumerated() {
+                #expect(try await stores[0].answer(handle) == (number < 37 ? nil : text), "\(number)")
+            }
+            #expect(try await stores[0].answer(other) == text)
+        }
+    }
+
     @Test func `a server that is alone stores no notes, answers or trips`() async throws {
         let fixture = try StoreFixture(.sqlite)
         let store = try fixture.open()

@@ -42,7 +42,8 @@ extension MemoryStore {
             let own = state.answers.filter { $0.value.asker == answer.asker }.sorted {
                 $0.value.endsAt > $1.value.endsAt
             }
-            for (handle, _) in own.dropFirst(PostedAnswer.maxPerAddress - 1) { state.answers[handle] = nil }
+            let staying = SignInRules.answersThatStay(own.map { $0.value.sealed.count }, beside: answer.sealed.count)
+            for (handle, _) in own.dropFirst(staying) { state.answers[handle] = nil }
             let size = state.answers.values.reduce(0) { $0 + $1.sealed.count }
             guard
                 SignInRules.hasRoom(

@@ -71,8 +71,16 @@ extension PostgresStore {
             transaction.run(
                 """
                 DELETE FROM posted_answer WHERE handle IN (
-                    SELECT handle FROM posted_answer WHERE asker = $1 ORDER BY ends_at DESC, handle OFFSET $2)
-                """, [.blob(answer.asker), .integer(Int64(PostedAnswer.maxPerAddress - 1))])
+                    SELECT handle FROM (
+                        SELECT handle, row_number() OVER newest AS place, sum(length(sealed)) OVER newest AS size
+                        FROM posted_answer WHERE asker = $1
+                        WINDOW newest AS (ORDER BY ends_at DESC, handle ROWS UNBOUNDED PRECEDING)) AS own
+                    WHERE place > $2 OR size > $3)
+                """,
+                [
+                    .blob(answer.asker), .integer(Int64(PostedAnswer.maxPerAddress - 1)),
+                    .integer(Int64(PostedAnswer.maxBytesPerAddress - answer.sealed.count)),
+                ])
             let row = try await transaction.query(
                 "SELECT COUNT(*), CAST(COALESCE(SUM(length(sealed)), 0) AS bigint) FROM posted_answer"
             ).first

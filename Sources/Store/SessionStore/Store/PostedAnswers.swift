@@ -15,6 +15,8 @@ package struct PostedAnswer: Sendable {
     package static let maxPerAddress = 100
     /// The most bytes that all responses take together.
     package static let maxBytes = 2 << 20
+    /// The most bytes of those from one address; the oldest make room.
+    package static let maxBytesPerAddress = maxBytes / 10
 
     package let handle: SHA256Hash
     /// The signed address of the client, which shows whether two responses are from the same address.
@@ -34,12 +36,23 @@ extension SignInRules {
     package static func hasRoom(forAnswer bytes: Int, beside count: Int64, _ size: Int64) -> Bool {
         count < PostedAnswer.maxCount && size + Int64(bytes) <= PostedAnswer.maxBytes
     }
+
+    /// Returns the number of an address's responses that stay beside a new one.
+    ///
+    /// - Parameter sizes: their sizes in bytes, the newest first.
+    package static func answersThatStay(_ sizes: [Int], beside bytes: Int) -> Int {
+        var size = bytes
+        return sizes.prefix(PostedAnswer.maxPerAddress - 1).prefix(while: { (other: Int) -> Bool in
+            size += other
+            return size <= PostedAnswer.maxBytesPerAddress
+        }).count
+    }
 }
 
 /// Keeps posted responses: in a clustered database, or in the memory of a single server.
 package protocol PostedAnswerKeeper: Sendable {
     /// Keeps a posted response, which replaces one with the same handle. Deletes expired ones, and the oldest from the
-    /// same address if there are more than ``PostedAnswer/maxPerAddress``.
+    /// same address that do not stay (``SignInRules/answersThatStay(_:beside:)``).
     ///
     /// - Returns: false when ``SignInRules/hasRoom(forAnswer:beside:_:)`` finds no room.
     func keep(_ answer: PostedAnswer, now: Int64) async throws(StoreError) -> Bool
@@ -69,7 +82,10 @@ final class PostedAnswersInMemory: PostedAnswerKeeper {
         return kept.withLock { kept in
             var own = kept.handles.value(for: answer.asker, now: now) ?? []
             own.removeAll { $0 == answer.handle }
-            while own.count >= PostedAnswer.maxPerAddress { kept.answers.remove(own.removeFirst()) }
+            let sizes = own.reversed().map { kept.answers.value(for: $0, now: now)?.count ?? 0 }
+            let gone = own.count - SignInRules.answersThatStay(sizes, beside: answer.sealed.count)
+            for handle in own.prefix(gone) { kept.answers.remove(handle) }
+            own.removeFirst(gone)
             kept.handles.set(own + [answer.handle], for: answer.asker, until: end, now: now)
             return kept.answers.set(
                 answer.sealed, for: answer.handle, cost: answer.sealed.count, until: end, now: now)
