@@ -6,6 +6,7 @@ import Testing
 /// The things that strangers may do with connections, at the limit of an address and at that of the whole server.
 enum Occupation: String, CaseIterable, CustomTestStringConvertible {
     case silent = "silent connections"
+    case halfHandshake = "half handshakes of TLS"
     case halfHead = "half heads"
     case halfBody = "half bodies"
     case halfAfterAnswer = "half heads after an answer"
@@ -17,9 +18,13 @@ enum Occupation: String, CaseIterable, CustomTestStringConvertible {
 
     /// Begins it on a new connection.
     func begin(port: Int, from source: UInt32) throws -> RawClient {
-        let client = try RawClient(port: port, receiveBuffer: self == .unread ? 4096 : nil, from: source)
+        let client =
+            try self == .halfHandshake
+            ? RawClient(port: port, handshake: nil, from: source)
+            : RawClient(port: port, receiveBuffer: self == .unread ? 4096 : nil, from: source)
         switch self {
         case .silent: break
+        case .halfHandshake: try client.send(Array(RawClient.hello().prefix(5)))
         case .halfHead: try client.send("GET /he")
         case .halfBody: try client.send(Transition.post("/echo") + "ab")
         case .halfAfterAnswer, .idle:
@@ -45,9 +50,11 @@ enum Occupation: String, CaseIterable, CustomTestStringConvertible {
 
     @Test(arguments: Occupation.allCases, [1, 30])
     func `20 of 20 others get in beside strangers`(_ what: Occupation, addresses: Int) async throws {
+        let certificate = try what == .halfHandshake ? TestCertificate.server() : nil
         try await withServer(
             workers: 1,
             configure: { configuration in
+                configuration.certificate = certificate ?? configuration.certificate
                 configuration.limits.maxConnections = Self.ofAll
                 configuration.addressLimit = .init(maxConnections: Self.ofAddress)
                 // Nobody leaves by himself.

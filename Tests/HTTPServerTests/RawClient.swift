@@ -65,8 +65,8 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// - Parameter handshake: nil leaves the connection in plain text, whatever the server speaks.
-    init(port: Int, handshake: Handshake?, receiveBuffer: Int32? = nil) throws {
-        descriptor = try Self.connect(port: port, receiveBuffer: receiveBuffer, from: 0x7F00_0001)
+    init(port: Int, handshake: Handshake?, receiveBuffer: Int32? = nil, from source: UInt32 = 0x7F00_0001) throws {
+        descriptor = try Self.connect(port: port, receiveBuffer: receiveBuffer, from: source)
         if let handshake { try shakeHands(handshake) }
     }
 
