@@ -10,7 +10,7 @@ COMPANION = str(ROOT / ".build/debug/companion")
 # These tell whether it works, and continuous integration runs them: nothing in it measures time, kills, cuts off or scans.
 DECIDING = ("format", "projects", "counting", "unit", "browser", "interop", "monitoring", "fronts")
 ALL = ("format", "projects", "counting", "address", "thread", "browser", "restart", "interop", "machines", "fronts", "faults", "https", "trust",
-       "monitoring", "kubernetes")
+       "monitoring", "kubernetes", "requests")
 # These run when they are named. Both of the last build in release mode what is installed on servers, and need root and some gigabytes.
 NAMED = ("unit", "costs", "foreign", "fuzz", "debian", "container")
 KNOWN = dict.fromkeys(DECIDING + ALL + NAMED)
@@ -67,7 +67,7 @@ def builds(asked):
     tests = Build("tests", ("swift", "build", "--build-tests"))
     if "unit" in asked:
         yield tests
-    elif {"browser", "restart", "interop", "foreign", "monitoring", "machines", "fronts", "faults", "https", "trust", "costs"} & set(asked):
+    elif {"browser", "restart", "interop", "foreign", "monitoring", "machines", "fronts", "faults", "https", "trust", "costs", "requests"} & set(asked):
         yield Build("companion", ("swift", "build", "--product", "companion"))
     if "address" in asked:
         yield Build("address", (*tests.command, "--sanitize=address", "--scratch-path", ".build-address"))
@@ -113,6 +113,7 @@ def every_step(asked, is_deciding):
     # These count instructions, say seconds or need the whole machine. The findings of earlier runs of `fuzz` are replayed by `unit`.
     yield suite("machines", "Tests/Machines/run", "--sign-ins", "300", is_listed=True, is_alone=True)
     yield Step("fuzz", ("Tests/Fuzz/run", "--seconds", "60"), seconds=3600, is_silent=True, is_alone=True)
+    yield suite("requests", "Tests/Costs/run", ".build/debug/Costs", "--only", "requests", is_silent=True, is_alone=True)
     yield Step("costs", ("Tests/Costs/run", COMPANION, ".build/debug/Costs"), build="costs", seconds=3600, is_silent=True, is_alone=True)
     yield Step("debian", ("deploy/debian/test",), seconds=10800, is_silent=True, is_alone=True)
     yield Step("container", ("deploy/container/test",), seconds=10800, is_silent=True, is_alone=True)

@@ -31,7 +31,7 @@ class Counted(Companion):
         return sum(int(line.split()[1]) for line in newest.read_text().splitlines() if line.startswith("totals:"))
 
     def control(self, order):
-        subprocess.run(["callgrind_control", order, str(self.process.pid)], check=True, capture_output=True, timeout=patience.SECONDS)
+        subprocess.run(["callgrind_control", f"--vgdb-prefix={self.folder}/vgdb", order, str(self.process.pid)], check=True, capture_output=True, timeout=patience.SECONDS)
 
     def seconds(self):
         """The processor time so far."""
@@ -55,7 +55,7 @@ def measure(binary, folder):
     companion = Counted(
         stripped, folder, provider, port, metrics_port, variables={"SWIFT_DETERMINISTIC_HASHING": "1"},
         around=["env", f"LD_PRELOAD={shim}", "valgrind", "-q", "--tool=callgrind", "--instr-atstart=no",
-                f"--callgrind-out-file={folder}/callgrind"])
+                f"--callgrind-out-file={folder}/callgrind", f"--vgdb-prefix={folder}/vgdb"])
     provider.start()
     try:
         companion.launch()
