@@ -59,7 +59,7 @@ import Testing
 
     @Test(arguments: [
         (429, "throttled", "There were too many requests."),
-        (503, "provider_unavailable", "The identity provider returned 503 and asks for a pause."),
+        (503, "provider_unavailable", "The identity provider returned 503, and is not asked for a while."),
     ])
     func `a pause that the provider asks of one server is kept by the other too, and each says why`(
         status: Int, code: String, sentence: String

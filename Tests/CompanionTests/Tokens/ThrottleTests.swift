@@ -193,7 +193,7 @@ import Testing
 
     @Test(arguments: [
         (429, "throttled", "There were too many requests."),
-        (503, "provider_unavailable", "The identity provider returned 503 and asks for a pause."),
+        (503, "provider_unavailable", "The identity provider returned 503, and is not asked for a while."),
     ])
     func `the pause of a refresh says the status that began it`(status: Int, code: String, sentence: String)
         async throws
@@ -242,6 +242,7 @@ import Testing
 
         static func error(_ status: Int, retryAfter: Int? = nil) -> OpenIDError {
             var error = OpenIDError(status == 429 ? .throttled : .providerUnavailable, "")
+            error.status = status
             error.retryAfter = retryAfter.map { .seconds($0) }
             return error
         }
@@ -251,6 +252,34 @@ import Testing
             for account in ["1", "2"] { #expect(refresh(account, Table.error(429, retryAfter: 1))) }
             #expect(refresh("3", Table.error(429, retryAfter: seconds)))
         }
+    }
+
+    @Test func `an account whose refreshes fail in a row has a pause of a second in its session, and no other has`()
+        throws
+    {
+        let table = try Table()
+        func isRefused() throws -> Bool {
+            guard !table.refresh("1", Table.error(503)) else { return false }
+            let paused = try #require(throws: Problem.self) { try table.begin("1") }
+            #expect(paused.code == .providerUnavailable && paused.retryAfter == 1)
+            return true
+        }
+        for _ in 0..<2 { #expect(try !isRefused()) }
+        for _ in 0..<3 {
+            #expect(try isRefused())
+            #expect(table.refresh("2"))
+            #expect(table.refresh("1", in: 9), "the same account in another session")
+            table.clock.advance(1)
+            #expect(try !isRefused())
+        }
+        table.clock.advance(1)
+        #expect(table.refresh("1"), "it goes well")
+        #expect(try !isRefused(), "the first failure since")
+        table.clock.advance(10)
+        #expect(try !isRefused(), "and no other soon after")
+        #expect(table.refresh("1", Throttle.problem(retryAfter: 9)), "it ends before the provider is asked")
+        #expect(try !isRefused(), "the second in a row")
+        #expect(try isRefused())
     }
 
     @Test func `after the client's pause one refresh goes first, and the others follow when it succeeds`() throws {

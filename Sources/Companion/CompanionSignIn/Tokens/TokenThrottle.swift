@@ -12,6 +12,9 @@ import Synchronization
 /// the whole client is too fast. All its refreshes then pause for at most a minute, and after that a single refresh goes
 /// first as a probe, of an account that was not among the three. If it succeeds, the three alone are too fast, and their
 /// next 429s do not count against the others. Codes have no common pause, so that people can still sign in.
+///
+/// An endpoint that fails is not asked more than once a second for an account whose refresh has failed twice in a row in a
+/// session. It may fail for that session's refresh token alone, so the account's other sessions do not wait.
 final class TokenThrottle: Sendable {
     /// A client at a token endpoint.
     package struct Client: Hashable {
@@ -48,6 +51,10 @@ final class TokenThrottle: Sendable {
     static let longestWait: TimeInterval = 10
     /// The time for which accounts are known to have caused a pause, in seconds.
     static let causeMemory: TimeInterval = 600
+    /// The pause of an account from its second failure (5xx) in a row on, in seconds: the first one may be a hiccup.
+    static let failurePause: TimeInterval = 1
+    /// The time within which failures are in a row, in seconds.
+    fileprivate static let failureMemory: TimeInterval = 10
     /// The time after which a probe without an outcome no longer counts, in seconds. No exchange takes this long.
     private static let probeLimit: TimeInterval = 120
 
@@ -56,6 +63,8 @@ final class TokenThrottle: Sendable {
         enum Name: Hashable {
             case account(String)
             case session(SessionKey)
+            /// An account's refreshes in one session.
+            case refreshes(String, SessionKey)
         }
 
         var client: Client
@@ -68,6 +77,13 @@ final class TokenThrottle: Sendable {
                 case .code(let session): .session(session)
                 case .refresh(let id, _): .account(id)
                 }
+        }
+
+        /// The refreshes of the account in its session alone; nil for a code.
+        init?(ownOf grant: Grant, of client: Client) {
+            guard case .refresh(let id, let session) = grant else { return nil }
+            self.client = client
+            name = .refreshes(id, session)
         }
     }
 
@@ -95,6 +111,8 @@ final class TokenThrottle: Sendable {
 
     fileprivate struct State {
         var askers = ExpiringMap<Asker, Pause>(maxCount: 10_000)
+        /// The accounts whose latest refresh in a session met an endpoint that fails.
+        var failed = ExpiringMap<Asker, Void>(maxCount: 10_000)
         var refreshes = ExpiringMap<Client, Refreshes>(maxCount: 1000)
     }
 
@@ -123,7 +141,7 @@ final class TokenThrottle: Sendable {
     static func problem(_ throttled: Problem, begunBy status: Int?) -> Problem {
         guard let status else { return throttled }
         return Problem(
-            .providerUnavailable, "The identity provider returned \(status) and asks for a pause.",
+            .providerUnavailable, "The identity provider returned \(status), and is not asked for a while.",
             retryAfter: throttled.retryAfter)
     }
 
@@ -134,7 +152,9 @@ final class TokenThrottle: Sendable {
     func begin(_ grant: Grant, of client: Client) throws(Problem) -> Leave {
         let now = now()
         let (leave, pause) = state.withLock { state -> (Leave, Pause?) in
-            if let pause = state.askers.value(for: Asker(grant, of: client), now: now) { return (Leave(), pause) }
+            for asker in [Asker(grant, of: client), Asker(ownOf: grant, of: client)] {
+                if let asker, let pause = state.askers.value(for: asker, now: now) { return (Leave(), pause) }
+            }
             guard case .refresh(let id, _) = grant else { return (Leave(), nil) }
             let (leave, end) = TokenThrottle.begin(id, of: client, in: &state, now: now)
             return (leave, end.map { Pause(end: $0) })
@@ -166,12 +186,17 @@ final class TokenThrottle: Sendable {
         let told = error as? OpenIDError
         let isTooMany = told?.code == .throttled
         let pause = error.map(TokenThrottle.pause(after:)) ?? 0
+        let status = error.flatMap(TokenThrottle.status(after:))
         state.withLock { state in
             // After any other failure a code is lost, and the next sign-in has a new one.
             if pause > 0, isTooMany || grant.isRefresh {
                 let end = now.addingTimeInterval(pause)
-                let kept = Pause(end: end, status: error.flatMap(TokenThrottle.status(after:)))
-                state.askers.set(kept, for: Asker(grant, of: client), until: end, now: now)
+                state.askers.set(
+                    Pause(end: end, status: status), for: Asker(grant, of: client), until: end, now: now)
+            }
+            // Another error is none of the provider's: it was not asked.
+            if let own = Asker(ownOf: grant, of: client), error == nil || told != nil {
+                state.note(status, of: own, now: now)
             }
             guard case .refresh(let id, let session) = grant, isTooMany || leave.isProbe else { return }
             var refreshes = state.refreshes.value(for: client, now: now) ?? Refreshes()
@@ -210,6 +235,19 @@ extension TokenThrottle.Refreshes {
 }
 
 extension TokenThrottle.State {
+    /// Records what a refresh met: the status of an error, if it had one.
+    fileprivate mutating func note(_ status: Int?, of own: TokenThrottle.Asker, now: Date) {
+        guard let status, status >= 500 else {
+            failed.remove(own)
+            return
+        }
+        if failed.value(for: own, now: now) != nil {
+            let end = now.addingTimeInterval(TokenThrottle.failurePause)
+            askers.set(TokenThrottle.Pause(end: end, status: status), for: own, until: end, now: now)
+        }
+        failed.set((), for: own, until: now.addingTimeInterval(TokenThrottle.failureMemory), now: now)
+    }
+
     /// Keeps the state of a client until its probe succeeds, or for an hour after the pause without further calls.
     fileprivate mutating func keep(_ value: TokenThrottle.Refreshes, of client: TokenThrottle.Client, now: Date) {
         guard value.pausedUntil != nil || !value.refused.isEmpty || !value.causes.isEmpty else {
