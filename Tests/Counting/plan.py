@@ -26,6 +26,7 @@ SANITIZED = {"STORE_BACKENDS": "sqlite,memory,postgres", "LIFECYCLE_SCHEDULES": 
 # A test that is marked as needing time (`needsTime` in Tests/TestSupport, `needs="time"` in Tests/tally.py) is left out of its step. Where more runs
 # than what decides, it runs afterwards, with nobody beside it.
 WITHOUT_TIME = {"TEST_WITHOUT": "time"}
+WAYS_THAT_DECIDE = ("--only", "the whole host", "--only", "what is not below the path")
 # It has all threads unless one asks for them: with `threads=all`, only the one that took the signal (Swift 6.3).
 BACKTRACE = "enable=yes,interactive=no,color=no,registers=none,images=none"
 # More expressions at once have not been tried: each is compared with each test.
@@ -98,7 +99,7 @@ def every_step(asked, is_deciding):
     yield from unit("address", ".build-address", "address", SANITIZED)
     yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
     yield swift("thread-rest", ".build-thread", "thread", SANITIZED, "--no-parallel", "--skip", STORES)
-    yield suite("fronts", "deploy/fronts/test", *(("--only", "the whole host") if is_deciding else ()), again="sentences", is_listed=True)
+    yield suite("fronts", "deploy/fronts/test", *(WAYS_THAT_DECIDE if is_deciding else ()), again="sentences", is_listed=True)
     yield suite("faults", "Tests/Faults/run", is_listed=True)
     yield suite("https", "Tests/HTTPS/run", is_listed=True)
     yield suite("interop", "Tests/Interop/run", again="whole", is_listed=True)

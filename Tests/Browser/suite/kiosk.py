@@ -498,14 +498,14 @@ def signed_out(browser):
         browser.size(1280, 800)
 
 
-@test("while it asks who is there, nobody can read the card, and it says how many seconds are left", needs="time")
+@test("while it asks who is there, nobody can read the card, and it says how many seconds are left")
 def private_countdown(browser):
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="60", COMPANION_SESSION_IDLE_MINUTES="15"):
         walk_up(browser)
         browser.one("#still-there[open]")
         assert "blur" in browser.driver.execute_script("return getComputedStyle(document.querySelector('main')).filter"), "the card can be read"
         said = browser.one("#still-there-text").text
-        assert re.search(r"You'll be signed out in 5\d s", said), said
+        assert re.search(r"You'll be signed out in \d+ s", said), said
         browser.wait("the seconds go by", lambda: browser.one("#still-there-text").text != said)
         browser.press("I'm still here")
         browser.wait("the card is back", lambda: browser.driver.execute_script("return getComputedStyle(document.querySelector('main')).filter") == "none")
