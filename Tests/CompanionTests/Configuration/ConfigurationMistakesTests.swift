@@ -45,6 +45,15 @@ import Testing
         ("listen:\n\(app)", [:], ["listen has no value; write one, in quotes if it begins with #, or remove the key"]),
         ("log_level: ~\n\(app)", [:], ["log_level has no value; write one, in quotes if it begins with #, or remove the key"]),
         ("public_url: null\n\(app)", [:], ["public_url has no value; write one, in quotes if it begins with #, or remove the key"]),
+        ("kiosk: { logo_file: '' }\n\(app)", [:], ["kiosk.logo_file has no value; write one, in quotes if it begins with #, or remove the key"]),
+        ("api_tokens: [ { name: nightly, sha256: \(String(repeating: "a", count: 64)), scopes: metrics, expires: '' } ]\n\(app)", [:], ["api_tokens.nightly.expires has no value; write one, in quotes if it begins with #, or remove the key"]),
+        ("kiosk: { hosts: [a.example, ~] }\n\(app)", [:], ["kiosk.hosts has an entry without a value; write one, in quotes if it begins with #, or remove the entry"]),
+        ("apps: { ios: { client_id: abc, authority: '' } }\n", [:], ["apps.ios.authority has no value; write one, in quotes if it begins with #, or remove the key"]),
+        ("apps: { ios: { client_id: abc, alowed_users: } }\n", [:], ["apps.ios.alowed_users is not a setting; did you mean apps.ios.allowed_users? `companion settings` lists them"]),
+        ("apps: { ios: { client_id: abc, alowed_users: {} } }\n", [:], ["apps.ios.alowed_users is not a setting; did you mean apps.ios.allowed_users? `companion settings` lists them"]),
+        ("entirely_unknown:\n\(app)", [:], ["entirely_unknown is not a setting; `companion settings` lists them"]),
+        ("apps: { portal: { client_id: abc, operators: } }\n", [:], ["apps.portal.operators names no one; list users, groups or roles below it, or remove the key: then everyone here is one"]),
+        ("apps: { portal: { client_id: abc, operators: {} } }\n", [:], ["apps.portal.operators names no one; list users, groups or roles below it, or remove the key: then everyone here is one"]),
         ("session: { idle_minutes: 600, max_hours: 1 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours (1), after which each session ends; change one of them"]),
         ("session: { idle_minutes: 721 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours (12), after which each session ends; change one of them"]),
         ("device_mode: shared\nsession: { idle_minutes: 16 }\n\(app)", [:], ["session.idle_minutes must not be longer than session.max_hours (0.25), after which each session ends; change one of them"]),
@@ -135,6 +144,7 @@ import Testing
         ("", ["COMPANION_APPS_IOS_CLIENT_ID": "x"], ["COMPANION_APPS_IOS_CLIENT_ID is a setting of an application that nothing names; name it in COMPANION_APPS, such as COMPANION_APPS=ios", "apps names no application; set COMPANION_APPS, such as COMPANION_APPS=ios, and the application's client_id: see “Connect a real tenant” in the README"]),
         (app, ["COMPANION_LISTEN": "8080"], ["listen must be an address and a port, such as 127.0.0.1:8080"]),
         (app, ["COMPANION_APPS_IOS_SCOPES": ""], ["COMPANION_APPS_IOS_SCOPES is set and empty; unset it, or give it a value"]),
+        (app, ["COMPANION_APPS_IOS_ALLOWED_USERS": " , "], ["COMPANION_APPS_IOS_ALLOWED_USERS is set and empty; unset it, or give it a value"]),
     ]
 
     @Test(arguments: rows)
@@ -176,8 +186,46 @@ import Testing
         #expect(mistake.explanation == mistake.reason + (line.map { " (line \($0))" } ?? ""))
     }
 
-    @Test func `an empty section, and an empty text in quotes, are no mistakes`() throws {
-        for yaml in ["kiosk:\n", "limits: ~\n", "kiosk: { logo_file: '' }\n"] {
+    private static let tenant = "0c4a7a1e-4d6d-4b7e-9c0e-5c8c2e0b9d11"
+    private static let ways = [
+        "", " # abc", "\n        - #abc", "\n        - \(tenant)\n        - #abc", " ~", " NULL", " {}", " ''", " ' '",
+        " ','", " ['']", " [\(tenant), ~]",
+    ]
+
+    @Test(
+        arguments: [
+            "allowed_users", "allowed_groups", "allowed_roles", "allowed_tenants", "operators:\n      users",
+            "operators:\n      groups", "operators:\n      roles",
+        ], ways)
+    func `who may sign in is never read as everyone from a list that is written without a value`(
+        setting: String, way: String
+    ) throws {
+        func read(_ value: String) throws(ConfigurationMistakes) -> CompanionConfiguration {
+            let file = TemporaryFolder.ofProcess.appendingPathComponent("\(UUID().uuidString).yaml").path
+            let yaml = """
+                apps:
+                  portal:
+                    client_id: abc
+                    authority: https://login.microsoftonline.com/\(Self.tenant)
+                    \(setting):\(value)
+
+                """
+            _ = FileManager.default.createFile(atPath: file, contents: Data(yaml.utf8))
+            return try CompanionConfiguration.read(file: file)
+        }
+        let found = #expect(throws: ConfigurationMistakes.self) { try read(way) }
+        let mistake = try #require(found?.all.first)
+        let parts = setting.components(separatedBy: ":\n      ")
+        #expect(found?.all.count == 1 && mistake.key == (["apps", "portal"] + parts).joined(separator: "."))
+        #expect(mistake.line == 4 + parts.count)
+        #expect(["has no value; ", "has an entry without a value; "].contains { mistake.reason.hasPrefix($0) })
+        #expect(mistake.reason.hasSuffix("; [] restricts nobody"))
+        let application = try #require(read(" []").applications.first)
+        #expect(application.allowed.isEmpty && application.operators == nil)
+    }
+
+    @Test func `an empty section is no mistake`() throws {
+        for yaml in ["kiosk:\n", "limits: ~\n", "kiosk: {}\n"] {
             let file = TemporaryFolder.ofProcess.appendingPathComponent("\(UUID().uuidString).yaml")
             try Data((yaml + Self.app).utf8).write(to: file)
             #expect(try CompanionConfiguration.read(file: file.path).applications.map(\.id) == ["ios"], "\(yaml)")

@@ -230,7 +230,7 @@ import WebFormats
     {
         let own = """
             listen: 0.0.0.0:80
-            kiosk: { welcome: { en: "Hello: all # of you", ja: "null" }, hosts: ["*.contoso.com", adfs.example] }
+            kiosk: { welcome: { en: "Hello: all # of you", ja: "null", sv: "NULL" }, hosts: ["*.contoso.com", adfs.example] }
             apps: { one: { client_id: 007, scopes: [] }, two: { title: "" , page: ios } }
             apis: { files: { base: https://a.example/v1, scopes: { /me/*: [A.Read, B.Read] } } }
             api_tokens: [{ name: nightly, scopes: check }]

@@ -78,8 +78,8 @@ struct ConfigurationFile {
         var items: [String] = []
         for (path, scopes) in mapping {
             let texts =
-                scopes.sequence.map { $0.compactMap { $0.scalar?.string } }
-                ?? [scopes.scalar?.string].compactMap(\.self)
+                scopes.sequence.map { $0.compactMap { $0.scalar.map(Self.text) } }
+                ?? [scopes.scalar.map(Self.text)].compactMap(\.self)
             guard let path = path.scalar?.string, !texts.isEmpty else {
                 mistakes.add(key, "must be a mapping of paths to lists of scopes")
                 continue
@@ -88,6 +88,11 @@ struct ConfigurationFile {
         }
         keys.append(key)
         values[key] = .list(items)
+    }
+
+    /// Returns what is written; nothing for a null, as YAML has it where only a comment follows.
+    private static func text(_ scalar: Node.Scalar) -> String {
+        NSNull.construct(from: scalar) == nil ? scalar.string : ""
     }
 
     private mutating func add(_ mapping: Node.Mapping, below path: [String], mistakes: inout ConfigurationMistakes) {
@@ -113,9 +118,10 @@ struct ConfigurationFile {
             case .sequence(let entries) where path.isEmpty && name == Section.apiTokens.rawValue:
                 addNamed(entries, below: name, mistakes: &mistakes)
             case .mapping(let inner):
+                if inner.isEmpty { withoutValue.append(key) }
                 add(inner, below: keyPath, mistakes: &mistakes)
             case .sequence(let sequence):
-                let items = sequence.compactMap { $0.scalar?.string }
+                let items = sequence.compactMap { $0.scalar.map(Self.text) }
                 guard items.count == sequence.count else {
                     mistakes.add(key, "must be a list of texts")
                     continue
@@ -123,12 +129,13 @@ struct ConfigurationFile {
                 keys.append(key)
                 values[key] = .list(items)
             case .scalar(let scalar):
-                if scalar.string.isEmpty || (scalar.style == .plain && ["null", "~"].contains(scalar.string)) {
-                    if scalar.style == .plain { withoutValue.append(key) }
+                let text = Self.text(scalar)
+                guard !text.isEmpty else {
+                    withoutValue.append(key)
                     continue
                 }
                 keys.append(key)
-                values[key] = .text(scalar.string)
+                values[key] = .text(text)
             case .alias:
                 mistakes.add(key, "is a YAML alias, which is not supported")
             }

@@ -140,8 +140,16 @@ package struct ConfigurationReading {
         var all = fileMistakes
         guard file.isRead || all.all.isEmpty else { return all }
         let known = Dictionary(settings.map { ($0.key, $0.form) }) { first, _ in first }
-        for key in file.withoutValue where known[key] != nil {
-            all.add(key, "has no value; write one, in quotes if it begins with #, or remove the key")
+        for key in file.withoutValue where !Self.withoutEffect.contains(key) {
+            if known[key] != nil {
+                all.add(key, YAMLText.withoutValue + Self.orNobody(key))
+            } else if reasonOfSection(key) == nil {
+                all.add(key, Self.unknown(key, among: known.keys))
+            } else if key.wholeMatch(of: /apps\.[^.]+\.operators/) != nil {
+                all.add(
+                    key,
+                    "names no one; list users, groups or roles below it, or remove the key: then everyone here is one")
+            }
         }
         for key in file.keys where !Self.withoutEffect.contains(key) {
             if known[key] == nil {
@@ -158,7 +166,7 @@ package struct ConfigurationReading {
             all.add(name, ofUnknownApplication(name) ?? Self.unknown(name, among: knownNames))
         }
         for name in knownNames.sorted() where environment[name]?.isEmpty == true {
-            all.add(name, "is set and empty; unset it, or give it a value")
+            all.add(name, Self.setAndEmpty)
         }
         all.add(mistakes)
         all.locate { isInFile($0) ? file.lines[$0] : nil }
@@ -189,6 +197,14 @@ package struct ConfigurationReading {
     private static func unknown(_ name: String, among names: some Sequence<String>) -> String {
         let meant = nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
         return "is not a setting; \(meant)`companion settings` lists them"
+    }
+
+    /// The reason why a variable without a value is a mistake.
+    private static let setAndEmpty = "is set and empty; unset it, or give it a value"
+
+    /// Returns how to write that a list is meant to be empty, where that lets people in: it never counts as missing.
+    private static func orNobody(_ key: String) -> String {
+        key.contains(".allowed_") || key.contains(".operators.") ? "; [] restricts nobody" : ""
     }
 
     /// Returns the address to listen on, with the options for host and port applied.
@@ -230,11 +246,22 @@ package struct ConfigurationReading {
         switch (type.form, raw(key)) {
         case (.list, .text(let text)):
             texts = ConfigurationReading.items(text)
-            if texts.count > 1, isInFile(key) {
+            if texts.isEmpty {
+                if isInFile(key) {
+                    mistakes.add(key, YAMLText.withoutValue + Self.orNobody(key))
+                } else {
+                    mistakes.add(Setting.environmentName(of: key), Self.setAndEmpty)
+                }
+            } else if texts.count > 1, isInFile(key) {
                 mistakes.add(key, "must be a list; write [\(texts.joined(separator: ", "))]")
             }
         case (.list, .list(let list)):
-            if let item = list.first(where: { ConfigurationReading.items($0).count > 1 }) {
+            if list.contains(where: { ConfigurationReading.items($0).isEmpty }) {
+                mistakes.add(
+                    key,
+                    "has an entry without a value; write one, in quotes if it begins with #, or remove the entry"
+                        + Self.orNobody(key))
+            } else if let item = list.first(where: { ConfigurationReading.items($0).count > 1 }) {
                 mistakes.add(key, "has the entry “\(item)”; write each on its own, without commas and blanks")
             }
             texts = list.flatMap(ConfigurationReading.items)

@@ -118,7 +118,8 @@ package struct SettingsDocument {
     /// Returns a text as YAML: plain where no reader can take it for something else.
     private static func quoted(_ text: String) -> String {
         let isPlain =
-            text.wholeMatch(of: /[A-Za-z0-9\/.][A-Za-z0-9\/.:_@+-]*/) != nil && !text.hasSuffix(":") && text != "null"
+            text.wholeMatch(of: /[A-Za-z0-9\/.][A-Za-z0-9\/.:_@+-]*/) != nil && !text.hasSuffix(":")
+            && text.lowercased() != "null"
         return isPlain ? text : JSONValue.string(text).text
     }
 

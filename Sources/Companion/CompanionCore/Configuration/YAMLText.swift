@@ -7,6 +7,9 @@ package enum YAMLText {
         package let reason: String
     }
 
+    /// The reason why a key without a value is a mistake.
+    package static let withoutValue = "has no value; write one, in quotes if it begins with #, or remove the key"
+
     /// Returns the root of a text; nil if it is empty.
     package static func root(of text: String) throws(Fault) -> Node? {
         do {
