@@ -11,6 +11,7 @@ import Testing
         "name, client_id, native, web, spa, secret_file, secret_expires, certificate_file, tenants, exposes",
         "access_token_version, id_tokens, app_roles, granted, assignment_required, group_claims, optional_claims, native_authentication, public_client_flows, user_flow",
     ].joined(separator: ", ")
+    private static let withoutValue = "has no value; write one, in quotes if it begins with #, or remove the key"
     private static let userKeys =
         "username, password, display_name, groups, many_groups, roles, guest_of, second_factor, sign_in, mobile_phone, blocked_contact"
 
@@ -171,7 +172,7 @@ import Testing
         #expect(file.users.first?.password == "007")
     }
 
-    @Test(arguments: [
+    private static let mistakes: [(text: String, mistakes: [String])] = [
         ("a: 1", ["line 1: a is not known; the keys here are \(topKeys)"]),
         (
             "applications:\n  - name: A\n    nativ: [x]\n    app_role: y",
@@ -181,7 +182,29 @@ import Testing
             ]
         ),
         ("applications:\n  - native: [x]", ["line 2: applications[0] needs a name"]),
-        ("applications:\n  - name:\n    native: [x]", ["line 2: applications[0] needs a name"]),
+        (
+            "applications:\n  - name:\n    native: [x]",
+            ["line 2: applications[0].name \(withoutValue)", "line 2: applications[0] needs a name"]
+        ),
+        ("control_token: #x", ["line 1: control_token \(withoutValue)"]),
+        ("control_token: ~", ["line 1: control_token \(withoutValue)"]),
+        ("password_grant:\ncontexts:", ["line 1: password_grant \(withoutValue)", "line 2: contexts \(withoutValue)"]),
+        ("contexts:\n  c1: #blocked", ["line 2: contexts.c1 \(withoutValue)"]),
+        (
+            "applications:\n  - name: A\n    assignment_required: #true\n    tenants:\n      # contoso.example",
+            [
+                "line 3: applications[0].assignment_required \(withoutValue)",
+                "line 4: applications[0].tenants \(withoutValue)",
+            ]
+        ),
+        (
+            "applications:\n  - name: A\n    tenants:\n      - #contoso.example",
+            ["line 4: applications[0].tenants[0] must be one text"]
+        ),
+        (
+            "users:\n  - { username: a, password: b, second_factor: }",
+            ["line 2: users[0].second_factor \(withoutValue)"]
+        ),
         ("applications:\n  - Tasks", ["line 2: applications[0] must be a mapping of keys to values"]),
         ("applications:\n  Tasks: {}", ["line 2: applications must be a list"]),
         ("applications:\n  - name: [A]", ["line 2: applications[0].name must be one text"]),
@@ -297,7 +320,9 @@ import Testing
         ("contexts: [c1]", ["line 1: contexts must be a mapping of keys to values"]),
         ("control_token: [a]", ["line 1: control_token must be one text"]),
         ("- a", ["line 1 must be a mapping of keys to values"]),
-    ])
+    ]
+
+    @Test(arguments: mistakes)
     func `each mistake is reported with its line`(text: String, mistakes: [String]) {
         #expect {
             try TenantFile(text, path: "/t.yaml")

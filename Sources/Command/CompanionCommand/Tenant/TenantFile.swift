@@ -115,7 +115,8 @@ struct TenantFile: Equatable {
         if let root = yaml.root(text, of: path) {
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
             let fields = yaml.fields(
-                root, at: "", ["applications", "users", "groups", "contexts", "password_grant", "control_token"])
+                root, at: "", ["applications", "users", "groups", "contexts", "password_grant", "control_token"],
+                sections: ["applications", "users", "groups"])
             applications = yaml.items(fields["applications"], at: "applications").compactMap { node, path in
                 Application(node, at: path, &yaml, credentials: .files(folder))
             }

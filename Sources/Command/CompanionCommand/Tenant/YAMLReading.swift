@@ -21,10 +21,15 @@ struct YAMLReading {
         mistakes.add(place.joined(separator: ": "), mistake)
     }
 
-    /// Returns the values of a mapping by key. A key without a value is left out.
+    /// Returns the values of a mapping by key. A key without a value is a mistake: many of them let more in when they are
+    /// missing.
     ///
-    /// - Parameter names: The keys that may occur; nil for any.
-    mutating func fields(_ node: Node, at path: String, _ names: [String]? = nil) -> [String: Node] {
+    /// - Parameters:
+    ///   - names: The keys that may occur; nil for any.
+    ///   - sections: Those that may have no value.
+    mutating func fields(
+        _ node: Node, at path: String, _ names: [String]? = nil, sections: [String] = []
+    ) -> [String: Node] {
         guard case .mapping(let mapping) = node else {
             add("must be a mapping of keys to values", at: path, node)
             return [:]
@@ -35,11 +40,13 @@ struct YAMLReading {
                 add("has a key that is not text", at: path, keyNode)
                 continue
             }
+            let place = path.isEmpty ? key : "\(path).\(key)"
             if let names, !names.contains(key) {
-                let place = path.isEmpty ? key : "\(path).\(key)"
                 add("is not known; the keys here are \(names.joined(separator: ", "))", at: place, keyNode)
             } else if value.null == nil {
                 fields[key] = value
+            } else if !sections.contains(key) {
+                add(YAMLText.withoutValue, at: place, keyNode)
             }
         }
         return fields
