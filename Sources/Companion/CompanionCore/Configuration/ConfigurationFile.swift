@@ -123,7 +123,9 @@ struct ConfigurationFile {
             case .sequence(let sequence):
                 let items = sequence.compactMap { $0.scalar.map(Self.text) }
                 guard items.count == sequence.count else {
-                    mistakes.add(key, "must be a list of texts")
+                    let settings = CompanionConfiguration.settings(named: names)
+                    let section = ConfigurationReading.reasonOfSection(key, among: settings)
+                    mistakes.add(key, section ?? "must be a list of texts")
                     continue
                 }
                 keys.append(key)

@@ -113,7 +113,8 @@ package struct ConfigurationReading {
             mistakes.add("public_url", "must be https://, which the server speaks with tls.certificate_file")
         }
         // A list or a text at the place of the applications is a mistake of its own.
-        let isMapping = !file.keys.contains(ConfigurationFile.Section.apps.rawValue)
+        let section = ConfigurationFile.Section.apps.rawValue
+        let isMapping = !file.keys.contains(section) && !fileMistakes.all.contains { $0.key == section }
         if applications.isEmpty, needsApplications, isMapping {
             mistakes.add(
                 "apps",
@@ -143,7 +144,7 @@ package struct ConfigurationReading {
         for key in file.withoutValue where !Self.withoutEffect.contains(key) {
             if known[key] != nil {
                 all.add(key, YAMLText.withoutValue + Self.orNobody(key))
-            } else if reasonOfSection(key) == nil {
+            } else if Self.reasonOfSection(key, among: settings) == nil {
                 all.add(key, Self.unknown(key, among: known.keys))
             } else if key.wholeMatch(of: /apps\.[^.]+\.operators/) != nil {
                 all.add(
@@ -153,7 +154,7 @@ package struct ConfigurationReading {
         }
         for key in file.keys where !Self.withoutEffect.contains(key) {
             if known[key] == nil {
-                all.add(key, reasonOfSection(key) ?? Self.unknown(key, among: known.keys))
+                all.add(key, Self.reasonOfSection(key, among: settings) ?? Self.unknown(key, among: known.keys))
             } else if known[key] == .secret {
                 let orFile = known[key + "_file"] == nil ? "" : ", or \(key)_file"
                 all.add(key, "must not stand in a file; set \(Setting.environmentName(of: key))\(orFile)")
@@ -174,7 +175,7 @@ package struct ConfigurationReading {
     }
 
     /// The reason why a section with a value of its own is a mistake; nil if the key is none.
-    private func reasonOfSection(_ key: String) -> String? {
+    static func reasonOfSection(_ key: String, among settings: [Setting]) -> String? {
         let all = settings + CompanionConfiguration.settings
         guard let below = all.first(where: { $0.key.hasPrefix(key + ".") && $0.form != .secret }) else { return nil }
         let mapping = below.key.split(separator: ".").reversed().reduce("") { inner, name in
