@@ -8,7 +8,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("srve", "serve"), ("chek", "check"), ("session", "sessions"), ("Tenant", "tenant"),
+            ("srve", "serve"), ("chek", "check"), ("chekc", "check"), ("session", "sessions"), ("Tenant", "tenant"),
             ("setings", "settings"),
             ("kioskpolicy", "kiosk-policy"), ("nosuch", nil), ("x", nil), ("", nil),
         ] as [(String, String?)])

@@ -240,6 +240,7 @@ import Testing
     @Test(arguments: [
         ("tokendisplay", "token_display"), ("token-display", "token_display"), ("TOKEN_DISPLAY", "token_display"),
         ("lsten", "listen"), ("lissten", "listen"), ("list", nil), ("x", nil), ("", nil),
+        ("iltsen", "listen"), ("iltesn", nil), ("pulbci", "public"),
         ("token_dispaly", "token_display"), ("tokens_displays", "token_display"), ("tokens_displaysx", nil),
     ])
     func `the nearest name is that with the fewest changed letters`(given: String, name: String?) {

@@ -210,7 +210,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/macso", "/macos"), ("/Native", "/native"), ("/native/mpa", "/native/map"), ("/auth/sign-out", nil),
+        ("/macso", "/macos"), ("/ois", "/ios"), ("/Native", "/native"),
+        ("/native/mpa", "/native/map"), ("/auth/sign-out", nil),
         ("/kiosks", nil), ("/truht", "/truth"), ("/past", "/paste"),
         ("/" + String(repeating: "native/", count: 200), nil),
     ])

@@ -3,8 +3,8 @@
 /// - Parameters:
 ///   - given: the name that was given.
 ///   - names: the names that exist.
-/// - Returns: the name with the fewest changed letters (Levenshtein), at most two and fewer than a third of them.
-///   Hyphens, underscores and upper case make no difference.
+/// - Returns: the name with the fewest changed letters (Damerau: two neighbours that changed places are one change), at
+///   most two and at most a third of them. Hyphens, underscores and upper case make no difference.
 package func nearest(to given: String, among names: some Sequence<String>) -> String? {
     guard given.utf8.count <= 400 else { return nil }
     func plain(_ name: String) -> [Character] { name.lowercased().filter { $0 != "_" && $0 != "-" } }
@@ -18,13 +18,17 @@ package func nearest(to given: String, among names: some Sequence<String>) -> St
 }
 
 private func changes(from given: [Character], to name: [Character]) -> Int {
-    var row = Array(0...name.count)
-    for (place, letter) in zip(1..., given) {
-        var next = [place]
+    var (before, row) = ([Int](), Array(0...name.count))
+    for (place, letter) in given.enumerated() {
+        var next = [place + 1]
         for (column, other) in name.enumerated() {
-            next.append(min(next[column] + 1, row[column + 1] + 1, row[column] + (letter == other ? 0 : 1)))
+            var least = min(next[column] + 1, row[column + 1] + 1, row[column] + (letter == other ? 0 : 1))
+            if place > 0, column > 0, letter == name[column - 1], other == given[place - 1] {
+                least = min(least, before[column - 1] + 1)
+            }
+            next.append(least)
         }
-        row = next
+        (before, row) = (row, next)
     }
     return row[name.count]
 }
