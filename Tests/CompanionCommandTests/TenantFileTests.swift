@@ -177,14 +177,18 @@ import Testing
         (
             "applications:\n  - name: A\n    nativ: [x]\n    app_role: y",
             [
-                "line 3: applications[0].nativ is not known; the keys here are \(applicationKeys)",
-                "line 4: applications[0].app_role is not known; the keys here are \(applicationKeys)",
+                "line 3: applications[0].nativ is not known; did you mean native? the keys here are \(applicationKeys)",
+                "line 4: applications[0].app_role is not known; did you mean app_roles? the keys here are \(applicationKeys)",
             ]
         ),
         ("applications:\n  - native: [x]", ["line 2: applications[0] needs a name"]),
         (
             "applications:\n  - name:\n    native: [x]",
             ["line 2: applications[0].name \(withoutValue)", "line 2: applications[0] needs a name"]
+        ),
+        (
+            "cotnrol_token: x",
+            ["line 1: cotnrol_token is not known; did you mean control_token? the keys here are \(topKeys)"]
         ),
         ("control_token: #x", ["line 1: control_token \(withoutValue)"]),
         ("control_token: ~", ["line 1: control_token \(withoutValue)"]),
@@ -299,6 +303,13 @@ import Testing
             [
                 "line 3: applications[0].optional_claims.id_token[0] is not known; the claims here are "
                     + DemoClient.OptionalClaims.knownInIDToken.joined(separator: ", ")
+            ]
+        ),
+        (
+            "applications:\n  - name: A\n    optional_claims: { access_token: [idtpy] }",
+            [
+                "line 3: applications[0].optional_claims.access_token[0] is not known; did you mean idtyp? the claims here are "
+                    + DemoClient.OptionalClaims.knownInAccessToken.joined(separator: ", ")
             ]
         ),
         (

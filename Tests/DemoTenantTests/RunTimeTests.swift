@@ -54,7 +54,7 @@ struct RunTimeTests {
         Refused(path: "applications", message: "application needs a name"),
         Refused(
             path: "applications", body: ["name": "A", "nme": 1],
-            message: "application.nme is not known; the keys here are name, client_id, native"),
+            message: "application.nme is not known; did you mean name? the keys here are name, client_id, native"),
         Refused(
             path: "applications", body: ["name": "A", "secret_file": "/etc/passwd"],
             message: "application.secret_file is not known"),

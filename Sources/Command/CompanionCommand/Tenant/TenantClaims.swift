@@ -131,7 +131,7 @@ extension YAMLReading {
         items(list: node, at: path).compactMap { node, path in
             guard let name = text(node, at: path) else { return nil }
             guard known.contains(name) else {
-                add("is not known; the claims here are \(known.joined(separator: ", "))", at: path, node)
+                add(Self.unknown(name, among: known, called: "claims"), at: path, node)
                 return nil
             }
             return name

@@ -42,7 +42,7 @@ struct YAMLReading {
             }
             let place = path.isEmpty ? key : "\(path).\(key)"
             if let names, !names.contains(key) {
-                add("is not known; the keys here are \(names.joined(separator: ", "))", at: place, keyNode)
+                add(Self.unknown(key, among: names, called: "keys"), at: place, keyNode)
             } else if value.null == nil {
                 fields[key] = value
             } else if !sections.contains(key) {
@@ -50,6 +50,12 @@ struct YAMLReading {
             }
         }
         return fields
+    }
+
+    /// The mistake in a name that is none of those that are known.
+    static func unknown(_ name: String, among names: [String], called kind: String) -> String {
+        let meant = nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
+        return "is not known; \(meant)the \(kind) here are \(names.joined(separator: ", "))"
     }
 
     /// Returns one text, which is never empty.
