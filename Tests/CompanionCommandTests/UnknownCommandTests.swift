@@ -37,8 +37,34 @@ import Testing
     }
 
     @Test(arguments: [
+        ["--config", "c.yaml", "chek"], ["--config=c.yaml", "chek"], ["help", "chek"],
+        ["--host", "::1", "--port", "80", "chek", "--json"],
+    ])
+    func `a misspelt command is found behind options, and where help is asked for`(words: [String]) {
+        #expect(
+            UnknownCommand(words, below: CompanionCommand.self)?.description
+                == "Error: `companion` has no command chek. Did you mean `companion check`? Its commands: \(Self.all). "
+                + "See `companion --help`.")
+    }
+
+    @Test func `help for a misspelt subcommand names the nearest one`() {
+        #expect(
+            UnknownCommand(["help", "tenant", "tust"], below: CompanionCommand.self)?.description
+                == "Error: `companion tenant` has no command tust. Did you mean `companion tenant trust`? "
+                + "Its commands: trust. See `companion tenant --help`.")
+    }
+
+    @Test(arguments: [["--config", "c.yaml", "check"], ["--port=80", "check", "--json"]])
+    func `a command behind options is told its place`(words: [String]) {
+        #expect(
+            UnknownCommand(words, below: CompanionCommand.self)?.description
+                == "Error: A command stands before its options: `companion check`. See `companion check --help`.")
+    }
+
+    @Test(arguments: [
         [], ["serve"], ["tenant", "trust"], ["tenant", "--native", "com.contoso.tasks"], ["--licenses"],
-        ["help", "nosuch"], ["keys", "list"], ["serve", "nosuch"],
+        ["help"], ["help", "check"], ["help", "tenant", "trust"], ["keys", "list"], ["serve", "nosuch"],
+        ["--config", "c.yaml"], ["--config", "chek"], ["--config", "c.yaml", "--port", "80"], ["--help"], ["--version"],
     ])
     func `words that lead to a command are left to it`(words: [String]) {
         #expect(UnknownCommand(words, below: CompanionCommand.self)?.description == nil)

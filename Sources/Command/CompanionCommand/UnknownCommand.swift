@@ -11,10 +11,21 @@ struct UnknownCommand: CustomStringConvertible {
     /// Returns nil if the words lead to a command.
     init?(_ words: [String], below root: any ParsableCommand.Type) {
         var (command, path) = (root, root.configuration.commandName ?? "")
-        for word in words {
+        var rest = words[...]
+        // The words after it are a command, too.
+        if rest.first == "help" { rest.removeFirst() }
+        var isAfterOptions = false
+        while let word = rest.popFirst() {
             let subcommands = command.configuration.subcommands
-            guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
-            guard let next = subcommands.first(where: { $0._commandName == word }) else {
+            guard !subcommands.isEmpty, word != "help" else { return nil }
+            if word.hasPrefix("-") {
+                // Those of the default subcommand, which takes no word of its own. The next word can be the option's value.
+                guard command.configuration.defaultSubcommand != nil else { return nil }
+                if !word.contains("="), rest.first?.hasPrefix("-") == false { rest.removeFirst() }
+                isAfterOptions = true
+                continue
+            }
+            guard let next = subcommands.first(where: { $0._commandName == word }), !isAfterOptions else {
                 (self.word, parent, names) = (word, path, subcommands.map { $0._commandName })
                 return
             }
@@ -24,6 +35,9 @@ struct UnknownCommand: CustomStringConvertible {
     }
 
     var description: String {
+        guard !names.contains(word) else {
+            return "Error: A command stands before its options: `\(parent) \(word)`. See `\(parent) \(word) --help`."
+        }
         let meant = nearest(to: word, among: names).map { " Did you mean `\(parent) \($0)`?" } ?? ""
         return "Error: `\(parent)` has no command \(word).\(meant) Its commands: \(names.joined(separator: ", ")). "
             + "See `\(parent) --help`."
