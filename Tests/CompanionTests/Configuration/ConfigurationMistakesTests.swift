@@ -194,7 +194,8 @@ import Testing
     private static let tenant = "0c4a7a1e-4d6d-4b7e-9c0e-5c8c2e0b9d11"
     private static let ways = [
         "", " # abc", "\n        - #abc", "\n        - \(tenant)\n        - #abc", " ~", " NULL", " {}", " ''", " ' '",
-        " ','", " ['']", " [\(tenant), ~]",
+        " ','", " ['']", " [\(tenant), ~]", " [\n          #abc\n        ]",
+        " [ # abc ]\n        ]", " &a [ # []\n        ]",
     ]
 
     @Test(
@@ -225,8 +226,10 @@ import Testing
         #expect(mistake.line == 4 + parts.count)
         #expect(["has no value; ", "has an entry without a value; "].contains { mistake.reason.hasPrefix($0) })
         #expect(mistake.reason.hasSuffix("; [] restricts nobody"))
-        let application = try #require(read(" []").applications.first)
-        #expect(application.allowed.isEmpty && application.operators == nil)
+        for way in [" []", " [ ] # abc", " &a []", "\n        []"] {
+            let application = try #require(read(way).applications.first)
+            #expect(application.allowed.isEmpty && application.operators == nil, "\(way)")
+        }
     }
 
     @Test func `an empty section is no mistake`() throws {

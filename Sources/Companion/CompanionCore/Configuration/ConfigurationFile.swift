@@ -24,6 +24,8 @@ struct ConfigurationFile {
     private(set) var isRead = false
     /// The values by key.
     private(set) var values: [String: Value] = [:]
+    /// The lines of the text.
+    private var rows: [Substring] = []
 
     /// The value of a key.
     package enum Value: Equatable {
@@ -48,6 +50,7 @@ struct ConfigurationFile {
             mistakes.add(path, "is not UTF-8 text")
             return
         }
+        rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         do throws(YAMLText.Fault) {
             guard let root = try YAMLText.root(of: text) else { return }
             guard case .mapping(let mapping) = root else {
@@ -95,6 +98,13 @@ struct ConfigurationFile {
         NSNull.construct(from: scalar) == nil ? scalar.string : ""
     }
 
+    /// Whether a list without entries is written as []. Comments between its brackets may have been meant as entries.
+    private func isWrittenEmpty(_ list: Node.Sequence) -> Bool {
+        guard let mark = list.mark, mark.line > 0, mark.column > 0 else { return true }
+        let rest = rows.dropFirst(mark.line - 1).first?.unicodeScalars.dropFirst(mark.column - 1)
+        return rest?.drop { $0 != "[" }.dropFirst().drop { $0.properties.isWhitespace }.first == "]"
+    }
+
     private mutating func add(_ mapping: Node.Mapping, below path: [String], mistakes: inout ConfigurationMistakes) {
         for (keyNode, value) in mapping {
             guard let name = keyNode.scalar?.string else {
@@ -120,6 +130,8 @@ struct ConfigurationFile {
             case .mapping(let inner):
                 if inner.isEmpty { withoutValue.append(key) }
                 add(inner, below: keyPath, mistakes: &mistakes)
+            case .sequence(let sequence) where sequence.isEmpty && !isWrittenEmpty(sequence):
+                withoutValue.append(key)
             case .sequence(let sequence):
                 let items = sequence.compactMap { $0.scalar.map(Self.text) }
                 guard items.count == sequence.count else {
