@@ -256,6 +256,7 @@ import WebFormats
                 continue
             }
             #expect(place?["description"]?.string?.hasPrefix(setting.help) == true, "\(setting.key)")
+            #expect(place?["type"]?.array?.contains("null") != true, "\(setting.key)")
             #expect(place?["enum"]?.array?.count ?? 0 == setting.choices.count, "\(setting.key)")
         }
     }

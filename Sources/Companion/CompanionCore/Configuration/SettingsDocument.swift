@@ -194,7 +194,7 @@ package struct SettingsDocument {
                 json["type"] = ["array", "string", "object"]
                 json["items"] = ["type": scalars]
             } else if setting.choices.isEmpty {
-                json["type"] = ["string", "number", "boolean", "null"]
+                json["type"] = scalars
             } else {
                 json["enum"] = .array(setting.choices.map { Bool($0).map(JSONValue.bool) ?? .string($0) })
             }
