@@ -54,6 +54,13 @@ import Testing
                 + "Its commands: trust. See `companion tenant --help`.")
     }
 
+    @Test(arguments: ["--licences", "--licence", "--license", "--Licenses", "licenses", "licences"])
+    func `the option for the licences is found in another spelling`(word: String) {
+        #expect(
+            UnknownCommand([word], below: CompanionCommand.self)?.description
+                == "Error: `companion` has no \(word). Did you mean `companion --licenses`?")
+    }
+
     @Test(arguments: [["--config", "c.yaml", "check"], ["--port=80", "check", "--json"]])
     func `a command behind options is told its place`(words: [String]) {
         #expect(

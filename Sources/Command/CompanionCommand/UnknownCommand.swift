@@ -1,17 +1,23 @@
 import ArgumentParser
 import CompanionCore
 
-/// A word on the command line at the place of a command, that is none. ArgumentParser would take it for an argument of
-/// the default subcommand.
+/// A word on the command line at the place of a command, that is none, or is nearly `--licenses`. ArgumentParser would
+/// take it for an argument of the default subcommand.
 struct UnknownCommand: CustomStringConvertible {
     private let word: String
     private let parent: String
     private let names: [String]
+    /// The option that stands alone, which no command has.
+    private static let licenses = "--licenses"
 
     /// Returns nil if the words lead to a command.
     init?(_ words: [String], below root: any ParsableCommand.Type) {
         var (command, path) = (root, root.configuration.commandName ?? "")
         var rest = words[...]
+        if let word = words.first, word != Self.licenses, nearest(to: word, among: [Self.licenses]) != nil {
+            (self.word, parent, names) = (word, path, [Self.licenses])
+            return
+        }
         // The words after it are a command, too.
         if rest.first == "help" { rest.removeFirst() }
         var isAfterOptions = false
@@ -35,6 +41,9 @@ struct UnknownCommand: CustomStringConvertible {
     }
 
     var description: String {
+        guard names != [Self.licenses] else {
+            return "Error: `\(parent)` has no \(word). Did you mean `\(parent) \(Self.licenses)`?"
+        }
         guard !names.contains(word) else {
             return "Error: A command stands before its options: `\(parent) \(word)`. See `\(parent) \(word) --help`."
         }
