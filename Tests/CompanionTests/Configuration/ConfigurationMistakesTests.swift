@@ -32,7 +32,8 @@ import Testing
         ("listen: a\nlisten: b\n", [:], ["c.yaml has listen twice in the same place, in line 1 or below; keep one of them"]),
         ("key\nvalue: 1\n", [:], ["c.yaml is neither YAML nor JSON, in line 2, column 6: a colon stands where no key can be; put a text that contains “: ” in quotes, and each key on a line of its own"]),
         ("listen: !x y\n%z\n", [:], ["c.yaml is neither YAML nor JSON, in line 2, column 3: something else is expected; put texts with special characters in quotes, and indent by blanks"]),
-        ("listen: \u{1}\n", [:], ["c.yaml has a control character; save it as UTF-8 text"]),
+        ("listen: \u{1}\n", [:], ["c.yaml has a control character, in line 1; save it as UTF-8 text"]),
+        ("# é\r\n\nlisten: \u{1}\n", [:], ["c.yaml has a control character, in line 3; save it as UTF-8 text"]),
         ("tokendisplay: full\n\(app)", [:], ["tokendisplay is not a setting; did you mean token_display? `companion settings` lists them"]),
         ("Listen: 1\n\(app)", [:], ["Listen is not a setting; did you mean listen? `companion settings` lists them"]),
         ("sesion: { idle_minutes: 1 }\n\(app)", [:], ["sesion.idle_minutes is not a setting; did you mean session.idle_minutes? `companion settings` lists them"]),
@@ -189,6 +190,18 @@ import Testing
         let mistake = try #require(found?.all.first { $0.key == key })
         #expect(mistake.line == line)
         #expect(mistake.explanation == mistake.reason + (line.map { " (line \($0))" } ?? ""))
+    }
+
+    @Test(
+        arguments: [
+            ([0x61, 0x3A, 0x20, 0x31, 0x0A, 0x62, 0x3A, 0x20, 0xE9, 0x0A], 2),
+            ([0xFF, 0xFE, 0x61, 0x00, 0x0A, 0x00], 1),
+        ] as [([UInt8], Int)])
+    func `bytes that are not UTF-8 are named with their line`(bytes: [UInt8], line: Int) throws {
+        let file = TemporaryFolder.ofProcess.appendingPathComponent("\(UUID().uuidString).yaml")
+        try Data(bytes).write(to: file)
+        let found = #expect(throws: ConfigurationMistakes.self) { try CompanionConfiguration.read(file: file.path) }
+        #expect(found?.all.map(\.reason) == ["is not UTF-8 text, in line \(line); save it as UTF-8"])
     }
 
     private static let tenant = "0c4a7a1e-4d6d-4b7e-9c0e-5c8c2e0b9d11"

@@ -47,7 +47,9 @@ struct ConfigurationFile {
             return
         }
         guard let text = String(bytes: data, encoding: .utf8) else {
-            mistakes.add(path, "is not UTF-8 text")
+            let good = data.split(separator: 0x0A, omittingEmptySubsequences: false)
+                .prefix { String(bytes: $0, encoding: .utf8) != nil }
+            mistakes.add(path, "is not UTF-8 text, in line \(good.count + 1); save it as UTF-8")
             return
         }
         rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

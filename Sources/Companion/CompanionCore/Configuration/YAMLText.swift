@@ -30,8 +30,12 @@ package enum YAMLText {
             Fault(
                 reason: "has \(keys.joined(separator: " and ")) twice in the same place, in line \(context.mark.line) "
                     + "or below; keep one of them")
-        case .reader:
-            Fault(reason: "has a control character; save it as UTF-8 text")
+        case .reader(_, let offset, _, let text):
+            // In characters, as Yams counts here.
+            Fault(
+                reason: "has a control character"
+                    + (offset.map { ", in line \(text.prefix($0).filter(\.isNewline).count + 1)" } ?? "")
+                    + "; save it as UTF-8 text")
         default:
             Fault(reason: "is neither YAML nor JSON")
         }
