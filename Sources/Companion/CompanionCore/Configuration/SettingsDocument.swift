@@ -38,7 +38,7 @@ package struct SettingsDocument {
             Command-line options take precedence over the environment, the environment over the file, and the file over the
             defaults. The file is `companion.yaml` or `companion.json` in the working directory, or the one that `--config` or
             `COMPANION_CONFIG` names. Each dot in a key is a level in the file. In the environment, commas separate the items of
-            a list. Paths in a file start from its folder.
+            a list. Paths in a file start from its folder. A key that is written needs a value; `[]` is a list without entries.
 
             ## The whole server
 
