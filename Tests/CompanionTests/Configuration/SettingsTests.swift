@@ -231,7 +231,7 @@ import WebFormats
         let own = """
             listen: 0.0.0.0:80
             kiosk: { welcome: { en: "Hello: all # of you", ja: "null", sv: "NULL" }, hosts: ["*.contoso.com", adfs.example] }
-            apps: { one: { client_id: 007, scopes: [] }, two: { title: "" , page: ios } }
+            apps: { one: { client_id: 007, scopes: [] }, two: { page: ios } }
             apis: { files: { base: https://a.example/v1, scopes: { /me/*: [A.Read, B.Read] } } }
             api_tokens: [{ name: nightly, scopes: check }]
             """
@@ -241,6 +241,18 @@ import WebFormats
         let (before, after) = (try Self.withFile(own, Self.file), try Self.withFile(first, Self.file))
         #expect(before.values == after.values && before.names == after.names)
         #expect(Set(before.keys) == Set(after.keys))
+    }
+
+    @Test(arguments: [
+        ("allowed_users: #abc", "allowed_users"), ("alowed_users: [abc]", "alowed_users"),
+        ("client_secret: abc", "client_secret"),
+    ])
+    func `nothing that a file says is left out of the annotated file without a word`(line: String, key: String) throws {
+        let yaml = "apps:\n  ios:\n    client_id: abc\n    \(line)\n"
+        let found = #expect(throws: ConfigurationMistakes.self) {
+            try Self.withFile(yaml) { try SettingsDocument(file: $0).yaml }
+        }
+        #expect(found?.all.map(\.key) == ["apps.ios.\(key)"] && found?.all.first?.line == 4)
     }
 
     @Test func `the schema has each setting that a file may have, at its place, with its choices`() throws {

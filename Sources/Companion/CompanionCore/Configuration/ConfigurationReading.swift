@@ -59,7 +59,8 @@ package struct ConfigurationReading {
 
     private let options: [String: String]
     private let environment: [String: String]
-    private let file: ConfigurationFile
+    /// The file; empty if there is none.
+    let file: ConfigurationFile
     private let folder: String
     private var applications: [String] { names(in: .apps) }
     private let fileMistakes: ConfigurationMistakes
@@ -136,8 +137,8 @@ package struct ConfigurationReading {
         return result
     }
 
-    /// All mistakes: the file's syntax errors, unknown settings, and wrong values.
-    var allMistakes: ConfigurationMistakes {
+    /// The mistakes in what the file is made of: its syntax, unknown settings, and those without a value.
+    var mistakesInFile: ConfigurationMistakes {
         var all = fileMistakes
         guard file.isRead || all.all.isEmpty else { return all }
         let known = Dictionary(settings.map { ($0.key, $0.form) }) { first, _ in first }
@@ -160,6 +161,14 @@ package struct ConfigurationReading {
                 all.add(key, "must not stand in a file; set \(Setting.environmentName(of: key))\(orFile)")
             }
         }
+        all.locate { isInFile($0) ? file.lines[$0] : nil }
+        return all
+    }
+
+    /// All mistakes: those in the file, unknown variables, and wrong values.
+    var allMistakes: ConfigurationMistakes {
+        var all = mistakesInFile
+        guard file.isRead || all.all.isEmpty else { return all }
         let knownNames = Set(
             settings.map(\.environmentName) + Self.withoutEffect.map(Setting.environmentName)
                 + ConfigurationFile.Section.allCases.map { Setting.environmentName(of: $0.rawValue) } + [Self.fileName])

@@ -7,12 +7,14 @@ package struct SettingsDocument {
     private let file: ConfigurationFile
 
     /// - Parameter path: a configuration file, whose values and names the annotated file has; nil has none.
-    /// - Throws: ``ConfigurationMistakes`` if the file cannot be read.
+    /// - Throws: ``ConfigurationMistakes`` if the file cannot be read, or has what the annotated file would leave out: that
+    ///   can be what restricts who signs in.
     package init(file path: String? = nil) throws(ConfigurationMistakes) {
-        var mistakes = ConfigurationMistakes()
-        let file = path.map { ConfigurationFile(path: $0, mistakes: &mistakes) } ?? ConfigurationFile()
+        var reading = ConfigurationReading(file: path)
+        _ = reading.configuration(needsApplications: false)
+        let mistakes = reading.mistakesInFile
         guard mistakes.all.isEmpty else { throw mistakes }
-        (self.file, settings) = (file, CompanionConfiguration.settings(named: file.names))
+        (file, settings) = (reading.file, CompanionConfiguration.settings(named: reading.file.names))
     }
 
     // MARK: The table
