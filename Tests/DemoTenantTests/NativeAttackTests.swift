@@ -294,9 +294,10 @@ struct NativeAttackTests {
             [
                 record.passwords?.count, record.contacts?.count, record.displayNames?.count,
                 record.secondFactorDemands.count, record.revocations.count - 1000, record.consents.count,
+                record.tokensValidFrom?.count,
             ]
         }
-        #expect(kept == [0, 0, 0, 0, 0, 0])
+        #expect(kept == [0, 0, 0, 0, 0, 0, 0])
     }
 
     // MARK: Strangers who look for accounts

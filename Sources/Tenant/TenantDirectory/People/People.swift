@@ -5,7 +5,7 @@ package import WebFormats
 package struct People: Sendable {
     private let directory: Directory
     let state: TenantState
-    private let clock: TenantClock
+    let clock: TenantClock
 
     package init(directory: Directory, state: TenantState, clock: TenantClock) {
         self.directory = directory

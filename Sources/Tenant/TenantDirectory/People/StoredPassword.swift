@@ -86,7 +86,7 @@ extension People {
         state.change { record in
             record.passwords = record.passwords ?? [:]
             record.passwords?[account.username, default: ChosenPasswords()].add(password)
-            record.revocations[account.username, default: 0] += 1
+            record.revoke(account.username, at: clock.now())
         }
     }
 

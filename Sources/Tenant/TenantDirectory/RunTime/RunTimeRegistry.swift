@@ -306,7 +306,7 @@ package final class RunTimeRegistry: Sendable {
             record.displayNames?[username] = nil
             guard hasNewPassword else { return }
             record.passwords?[username] = nil
-            record.revocations[username, default: 0] += 1
+            record.revoke(username, at: clock.now())
         }
         guard let account = directory.account(username: username) else { throw .unknown(username) }
         return account

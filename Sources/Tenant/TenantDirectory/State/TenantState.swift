@@ -21,6 +21,8 @@ package final class TenantState: Sendable {
         /// The number of revocations of each user. Tokens and sessions carry the number from the time when they were
         /// issued.
         package var revocations: [String: Int] = [:]
+        /// The time from which on each user's tokens are valid. A state file from an older version has none.
+        package var tokensValidFrom: [String: Date]?
         /// The second-factor demand that each user must meet. Tokens and sessions carry the demand that they have met.
         package var secondFactorDemands: [String: Int] = [:]
         /// The number of the latest demand.
@@ -65,6 +67,7 @@ package final class TenantState: Sendable {
             displayNames?[username] = nil
             secondFactorDemands[username] = nil
             revocations[username] = nil
+            tokensValidFrom?[username] = nil
         }
     }
 

@@ -134,7 +134,7 @@ struct ControlHandler: Sendable {
         case .endRules(let id): controls.end(id)
         case .sessionFailure(let failure, let session):
             controls.setSessionFailure(failure, of: session, now: clock.now())
-        case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
+        case .revoke(let account): state.change { $0.revoke(account.username, at: clock.now()) }
         case .requireConsent(let account): grants.forgetConsents(of: account)
         case .requireSecondFactor(let account): grants.demandSecondFactor(of: account)
         case .rotateKey:

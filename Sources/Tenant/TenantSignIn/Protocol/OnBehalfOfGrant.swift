@@ -28,6 +28,8 @@ extension GrantRequest {
         guard let account = platform.people.account(of: claims), segment.admits(account) else {
             throw PlatformError.assertionWithoutPerson(client)
         }
+        // Inferred: a token that Graph would challenge for its time is no assertion either (t2-cae-01).
+        guard state.revocation(ofTokenWith: claims, of: account) == nil else { throw PlatformError.grantRevoked }
         let isProved = claims["amr"]?.array?.contains("mfa") == true
         let authentication = Authentication(
             time: Date(timeIntervalSince1970: TimeInterval(claims["iat"]?.integer ?? 0)),

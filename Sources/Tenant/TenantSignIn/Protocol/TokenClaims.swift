@@ -4,8 +4,8 @@ import WebFormats
 
 /// The claims of a person's tokens.
 extension TokenIssuer {
-    /// All tokens are backdated by five minutes for clocks that are behind, as on the real platform.
-    static let backdating = 300
+    /// All tokens are backdated by five minutes.
+    static let backdating = AccessToken.backdating
     /// The lifetime of ID tokens: an hour.
     private static let idTokenSeconds = 3600
     /// The lifetime of those of personal accounts: a day (id-msa-02).

@@ -145,9 +145,12 @@ struct GrantRequest {
         _ client: DemoClient, _ redirectClass: DemoClient.RedirectClass?, _ account: DemoAccount,
         _ authentication: Authentication, requested: RequestedClaims = .none
     ) -> TokenIssuer {
-        TokenIssuer(
+        // Those that follow a revocation within its second are of the next one. A user flow's, which nobody looks at for
+        // that, are not backdated, and would begin after they are there.
+        let validFrom = segment.userFlow == nil ? state.tokensValidFrom(account) : nil
+        return TokenIssuer(
             platform: platform, client: client, redirectClass: redirectClass, segment: segment, account: account,
-            authentication: authentication, now: now, settings: settings,
+            authentication: authentication, now: max(now, validFrom ?? now), settings: settings,
             clientProof: redirectClass == .web || redirectClass == nil && !client.isPublic ? clientProof : "0",
             requested: requested, isVersion1: isVersion1)
     }

@@ -1,0 +1,34 @@
+package import Foundation
+package import WebFormats
+
+extension TenantState.Record {
+    /// Ends everything that was issued to a person until now.
+    package mutating func revoke(_ username: String, at now: Date) {
+        revocations[username, default: 0] += 1
+        tokensValidFrom = tokensValidFrom ?? [:]
+        // Tokens are dated in whole seconds. Those that follow at once get the next one, which those before cannot have.
+        tokensValidFrom?[username] = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down) + 1)
+    }
+}
+
+extension TenantState {
+    /// Returns the time from which on tokens of a person are valid, that of the latest revocation ("TokensValidFrom",
+    /// t2-rt-04); nil if there was none.
+    package func tokensValidFrom(_ account: DemoAccount) -> Date? { read { $0.tokensValidFrom?[account.username] } }
+
+    /// Returns the time of the revocation that has ended an access token of a person, which is from before it; nil if none
+    /// has. The token is none of a user flow, which are not backdated.
+    ///
+    /// - Parameter claims: The token's claims.
+    package func revocation(ofTokenWith claims: JSONValue, of account: DemoAccount) -> Date? {
+        guard let validFrom = tokensValidFrom(account), let date = claims["iat"]?.integer,
+            Double(date) + Double(AccessToken.backdating) < validFrom.timeIntervalSince1970
+        else { return nil }
+        return validFrom
+    }
+}
+
+extension AccessToken {
+    /// The seconds by which tokens are backdated for clocks that are behind, as on the real platform.
+    package static let backdating = 300
+}
