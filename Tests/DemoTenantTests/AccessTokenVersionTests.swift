@@ -108,6 +108,23 @@ import WebFormats
         }
     }
 
+    @Test(arguments: [("cp1", true), ("CP1", true), ("cp2", false)])
+    func `Graph's token says whether its client takes claims challenges, and an API's does not`(
+        _ capability: String, _ takesChallenges: Bool
+    ) async throws {
+        try await run { (_, browser) async throws in
+            let claims = #"{"access_token":{"xms_cc":{"values":["\#(capability)"]}}}"#
+            let graph = try await browser.tokens("adele@contoso.example", ["claims": claims])
+            let mark = graph.claims("access_token")?[AccessToken.capabilityClaim]
+            #expect(mark?.bool == (takesChallenges ? true : nil))
+            let renewed = try await browser.refresh(graph.member("refresh_token"))
+            #expect(renewed.claims("access_token")?[AccessToken.capabilityClaim] == nil, "each request says it anew")
+            let api = try await browser.tokens(
+                "adele@contoso.example", ["scope": "openid \(Self.api)/Tasks.Read", "claims": claims])
+            #expect(api.claims("access_token")?[AccessToken.capabilityClaim] == nil)
+        }
+    }
+
     @Test func `a personal account's token for Graph is opaque, and its ID token lasts for a day`() async throws {
         try await run { (_, browser) async throws in
             let tokens = try await browser.tokens("alex@outlook.example")

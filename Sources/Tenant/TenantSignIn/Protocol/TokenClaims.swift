@@ -45,6 +45,7 @@ extension TokenIssuer {
         if hasCapabilities, let capabilities = requested.capabilities, !capabilities.isEmpty {
             claims["xms_cc"] = .array(capabilities.map(JSONValue.string))
         }
+        if isForGraph, requested.takesChallenges { claims[AccessToken.capabilityClaim] = true }
         if let challenge { claims[AccessToken.challengeClaim] = .integer(challenge) }
         claims[AccessToken.expiryClaim] = platform.controls.expiryOfNewTokens.map(JSONValue.integer)
         return claims
