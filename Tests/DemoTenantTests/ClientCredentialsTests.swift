@@ -265,11 +265,170 @@ struct ClientCredentialsTests {
             }
             for (id, iss, sub, audience, number) in [
                 ("1", client.id, client.id, nil, 700_027), ("2", client.id, "another", nil, 50048),
-                ("3", "another", "another", nil, 700_027), ("4", client.id, client.id, "https://else.example", 700_027),
+                ("3", "another", "another", nil, 700_021), ("4", client.id, client.id, "https://else.example", 700_023),
             ] {
                 let refused = try await ownToken(id, iss: iss, sub: sub, audience: audience)
                 #expect(refused.number == number && refused.member("error") == "invalid_client", "\(id)")
                 #expect(refused.status == 401)
+            }
+        }
+    }
+
+    /// An assertion as a library makes it, and one change of it.
+    struct Assertion: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var header: [String: JSONValue] = ["alg": "RS256", "x5t": .string(Assertion.thumbprint)]
+        var claims: [String: JSONValue] = [:]
+        /// The part of the address after the tenant's origin.
+        var audience = "/contoso.example/oauth2/v2.0/token"
+        var isSignedByAnother = false
+        /// Nil for one that is taken.
+        var number: Int?
+        var sentence = ""
+
+        /// That of the certificate whose content is 1, 2, 3.
+        static let thumbprint = Base64URL.encode(SHA1.hash(data: [1, 2, 3] as [UInt8]))
+        static let sha256 = Base64URL.encode(SHA256.hash(data: [1, 2, 3] as [UInt8]))
+        static let hex = "7037807198C22A7D2B0807371D763779A84FDFCF"
+        static let clientID = "11111111-aaaa-4bbb-8ccc-00000000000f"
+
+        /// Returns it with the signature of a key.
+        func signed(by key: PrivateKey, at origin: String) throws -> String {
+            let usual: [String: JSONValue] = [
+                "iss": .string(Self.clientID), "sub": .string(Self.clientID), "aud": .string(origin + audience),
+                "nbf": 1_800_000_000, "exp": 1_800_000_300,
+            ]
+            let content = usual.merging(claims) { $1 }.filter { $0.value != .null }
+            let parts = [header, content].map { Base64URL.encode(JSONValue.object($0).bytes) }
+            let input = parts.joined(separator: ".")
+            let scheme: SignatureScheme = header["alg"] == "PS256" ? .ps256 : .rs256
+            let signature = try #require(key.signature(of: input.utf8, scheme: scheme))
+            return "\(input).\(Base64URL.encode(signature))"
+        }
+    }
+
+    private static let assertions: [Assertion] = [
+        Assertion(testDescription: "RS256, x5t"),
+        Assertion(
+            testDescription: "RS256, x5t#S256 alone (t2-cert-11)",
+            header: ["alg": "RS256", "x5t#S256": .string(Assertion.sha256)]),
+        Assertion(
+            testDescription: "PS256, x5t#S256 alone (t2-cert-11)",
+            header: ["alg": "PS256", "x5t#S256": .string(Assertion.sha256)]),
+        Assertion(testDescription: "PS256, x5t", header: ["alg": "PS256", "x5t": .string(Assertion.thumbprint)]),
+        Assertion(
+            testDescription: "kid alone is the thumbprint (t2-cert-11)",
+            header: ["alg": "RS256", "kid": .string(Assertion.hex)]),
+        Assertion(testDescription: "no nbf (t2-cert-08)", claims: ["nbf": .null]),
+        Assertion(
+            testDescription: "fractions", claims: ["nbf": .number(1_799_999_999.5), "exp": .number(1_800_000_300.5)]),
+        Assertion(testDescription: "aud by GUID", audience: "/\(Tenant.contoso)/oauth2/v2.0/token"),
+        Assertion(testDescription: "aud of version 1", audience: "/\(Tenant.contoso)/oauth2/token"),
+        Assertion(testDescription: "aud is the issuer", audience: "/\(Tenant.contoso)/v2.0"),
+        Assertion(testDescription: "aud is the issuer by name", audience: "/contoso.example/v2.0"),
+        Assertion(testDescription: "aud is the authority", audience: "/\(Tenant.contoso)/"),
+        Assertion(
+            testDescription: "unknown key (t2-cert-01)",
+            header: ["alg": "RS256", "x5t": .string(Base64URL.encode([UInt8](repeating: 10, count: 20)))],
+            number: 700_027,
+            sentence: "not registered on application. [Reason - The key was not found., Thumbprint of key used by "
+                + "client: '\(String(repeating: "0A", count: 20))', Please visit"),
+        Assertion(
+            testDescription: "unknown key by a kid that is no thumbprint", header: ["alg": "RS256", "kid": "key 1"],
+            number: 700_027, sentence: "[Reason - The key was not found., Please visit"),
+        Assertion(
+            testDescription: "wrong signature", isSignedByAnother: true, number: 700_027,
+            sentence: "[Reason - The provided signature value did not match the expected signature value., Thumbprint "
+                + "of key used by client: '\(Assertion.hex)', Found key 'Start=01/15/2027 07:00:00, End="),
+        Assertion(
+            testDescription: "no thumbprint (t2-cert-10)", header: ["alg": "RS256", "typ": "JWT"], number: 5_002_723,
+            sentence: "Invalid JWT token. No certificate SHA-1 thumbprint, certificate SHA-256 thumbprint, nor keyId "
+                + "specified in token header."),
+        Assertion(
+            testDescription: "HS256 (t2-cert-12)", header: ["alg": "HS256", "x5t": .string(Assertion.thumbprint)],
+            number: 5_002_738,
+            sentence: "Invalid JWT token. 'HS256' is not a supported signature algorithm. Supported signing algorithms "
+                + "are: 'RS256,RS384,RS512"),
+        Assertion(
+            testDescription: "RS384, which Entra takes",
+            header: ["alg": "RS384", "x5t": .string(Assertion.thumbprint)], number: 5_002_738,
+            sentence: "are: 'RS256,PS256' Trace ID"),
+        Assertion(
+            testDescription: "another application's (t2-cert-13)",
+            claims: ["iss": .string(daemon.id), "sub": .string(daemon.id)], number: 700_021,
+            sentence: "Client assertion application identifier doesn't match 'client_id' parameter. Review the "
+                + "documentation at "),
+        Assertion(
+            testDescription: "expired, without nbf (t2-cert-05, t2-cert-07)",
+            claims: ["nbf": .null, "exp": 1_799_999_000], number: 700_024,
+            sentence: "Current time: 2027-01-15T08:00:00.2500000Z, assertion valid from 1970-01-01T00:00:00.0000000Z, "
+                + "expiry time of assertion 2027-01-15T07:43:20.0000000Z. Review the documentation at "),
+        Assertion(
+            testDescription: "not yet valid", claims: ["nbf": 1_800_001_000, "exp": 1_800_001_300], number: 700_024,
+            sentence: "assertion valid from 2027-01-15T08:16:40.0000000Z, expiry"),
+        Assertion(
+            testDescription: "a time of no calendar", claims: ["nbf": .number(1e300), "exp": .number(1e300)],
+            number: 700_024, sentence: "assertion valid from 9999-12-31T23:59:59.0000000Z"),
+        Assertion(
+            testDescription: "aud of another tenant", audience: "/tailspin.example/oauth2/v2.0/token", number: 700_023,
+            sentence: "Client assertion audience claim does not match Realm issuer."),
+        Assertion(
+            testDescription: "aud is another tenant's issuer", audience: "/\(Tenant.fabrikam)/v2.0", number: 700_023),
+        Assertion(testDescription: "aud of common", audience: "/common/oauth2/v2.0/token", number: 700_023),
+        Assertion(
+            testDescription: "aud of no endpoint", audience: "/contoso.example/oauth2/v2.0/else", number: 700_023),
+        Assertion(testDescription: "no aud", claims: ["aud": .null], number: 700_023),
+        Assertion(testDescription: "no exp", claims: ["exp": .null], number: 700_027),
+    ]
+
+    // Keys take a tenth of a second to make.
+    private static let (key, otherKey) = (PrivateKey(.rsa), PrivateKey(.rsa))
+
+    /// Registers an application with the certificate of a key.
+    private static func certify(_ client: inout DemoClient, _ key: PrivateKey) {
+        var certificate = DemoClient.Certificate(thumbprint: Assertion.sha256, publicKeyPEM: key.publicKey.pem)
+        certificate.der = [1, 2, 3]
+        certificate.start = Date(timeIntervalSince1970: 1_799_996_400)
+        client.certificate = certificate
+    }
+
+    @Test(arguments: assertions)
+    func `each fault of an assertion has its number and its sentence, and all forms of libraries are taken`(
+        _ row: Assertion
+    ) async throws {
+        let key = Self.key
+        var registered = DemoClient(id: Assertion.clientID, name: "With a certificate")
+        Self.certify(&registered, key)
+        let client = registered
+        try await TestTenant.run(configured: { $0.clients.append(client) }) { (tenant) async throws in
+            let assertion = try row.signed(by: row.isSignedByAnother ? Self.otherKey : key, at: tenant.tenant.baseURL)
+            let answer = try await tenant.browser().ownToken(
+                ["client_assertion": assertion, "client_assertion_type": ClientAssertion.type], client: client)
+            #expect(answer.number == row.number, "\(answer.text)")
+            #expect(answer.status == (row.number == nil ? 200 : 401))
+            guard row.number != nil else { return }
+            #expect(answer.member("error") == "invalid_client")
+            let sentence = answer.member("error_description") ?? ""
+            #expect(row.sentence.isEmpty || sentence.contains(row.sentence), "\(answer.text)")
+        }
+    }
+
+    @Test func `where no single tenant is asked, an assertion for each of ours is taken`() async throws {
+        let key = Self.key
+        try await TestTenant.run(configured: { configuration in
+            Self.certify(&configuration.clients[0], key)
+        }) { (tenant) async throws in
+            let browser = tenant.browser()
+            let id = JSONValue.string(TestTenant.web.id)
+            for audience in ["/common/oauth2/v2.0/token", "/\(Tenant.contoso)/v2.0"] {
+                let row = Assertion(testDescription: audience, claims: ["iss": id, "sub": id], audience: audience)
+                let answer = try await browser.redeem(
+                    browser.signIn("adele@contoso.example").answer["code"],
+                    [
+                        "client_secret": "", "client_assertion": row.signed(by: key, at: tenant.tenant.baseURL),
+                        "client_assertion_type": ClientAssertion.type,
+                    ])
+                #expect(answer.status == 200, "\(answer.text)")
             }
         }
     }

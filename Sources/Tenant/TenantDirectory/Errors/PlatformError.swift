@@ -39,8 +39,8 @@ package struct PlatformError: Error, Sendable, Hashable {
 extension PlatformError {
     /// The numbers that come with the address of a page about them (tok-err-07, v2disc-err-04, authz-err-02).
     private static let explained: Set = [
-        50056, 50058, 50076, 50105, 50126, 50173, 53003, 65004, 70000, 70016, 90002, 500_011, 700_016, 700_024, 700_027,
-        700_082, 700_084, 900_144, 7_000_114, 7_000_215, 9_002_313, 9_002_326,
+        50056, 50058, 50076, 50105, 50126, 50173, 53003, 65004, 70000, 70016, 90002, 500_011, 700_016, 700_021, 700_024,
+        700_027, 700_082, 700_084, 900_144, 7_000_114, 7_000_215, 9_002_313, 9_002_326,
     ]
 
     /// The address of the page about its number; nil for numbers that come without one.
@@ -51,9 +51,9 @@ extension PlatformError {
         return "\(origin)/error?code=\(number)"
     }
 
-    /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but a second
-    /// factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1. Consumers' and B2C's have numbers of their own
-    /// (id-b2c-18).
+    /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but a
+    /// second factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1. Consumers'
+    /// and B2C's have numbers of their own (id-b2c-18).
     package func atTokenEndpoint(of segment: TenantSegment, isVersion1: Bool = false) -> Self {
         var error = self
         if !isVersion1 {

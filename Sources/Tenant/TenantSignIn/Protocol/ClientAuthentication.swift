@@ -71,7 +71,7 @@ extension GrantRequest {
     private func check(_ secret: String?, of client: DemoClient) throws(PlatformError) {
         if let assertion = fields.text("client_assertion") {
             guard fields.text("client_assertion_type") == ClientAssertion.type else { throw .assertionInvalid }
-            try platform.check(assertion, of: client, at: exchange)
+            try platform.check(assertion, of: client, at: segment, now: now)
         } else if let secret, let kept = client.secrets.first(where: { $0.matches(secret) }) {
             guard kept.start <= now, now < kept.end else { throw .secretExpired(client) }
         } else if secret != client.secret {
