@@ -78,7 +78,8 @@ struct ClientCredentialsTests {
     ) async throws {
         try await TestTenant.run(configured: Self.register) { (tenant) async throws in
             let browser = tenant.browser()
-            let answer = try await browser.ownToken(["scope": scope], client: Self.daemon, segment: segment)
+            let answer = try await browser.ownToken(
+                ["scope": scope, "resource": audience], client: Self.daemon, segment: segment)
             #expect(answer.status == 200)
             #expect(
                 Set(answer.json?.object?.map(\.key) ?? []) == [
@@ -157,6 +158,10 @@ struct ClientCredentialsTests {
             Refusal(
                 testDescription: "two resources", changes: ["scope": "\(graph)/.default \(daemon.id)/.default"],
                 error: "invalid_scope", number: 70011),
+            Refusal(
+                testDescription: "a resource that is not the scope's (t2-tok-12)",
+                changes: ["scope": "\(graph)/.default", "resource": "https://mcp.example.com/mcp"],
+                error: "invalid_target", number: 9_010_010),
             Refusal(
                 testDescription: "an unknown resource", changes: ["scope": "api://nothing-registered/.default"],
                 error: "invalid_resource", number: 500_011),

@@ -217,6 +217,9 @@ struct DeviceCodeTests {
                 testDescription: "two resources", changes: ["scope": "user.read api://fabrikam.example/tasks.read"],
                 error: "invalid_request", number: 28000),
             Refusal(
+                testDescription: "a resource that is not the scope's (t2-tok-12)", changes: ["resource": "api://else"],
+                error: "invalid_target", number: 9_010_010),
+            Refusal(
                 testDescription: "an unknown client", changes: ["client_id": "99999999-aaaa-4bbb-8ccc-000000000000"],
                 error: "unauthorized_client", number: 700_016),
             Refusal(

@@ -47,7 +47,7 @@ import WebFormats
             let refused = try await Self.exchange(browser, token)
             #expect(refused.number == 65001 && refused.member("suberror") == "consent_required")
             _ = try await browser.tokens(Self.adele)
-            let answer = try await Self.exchange(browser, token)
+            let answer = try await Self.exchange(browser, token, ["resource": "https://graph.microsoft.com"])
             #expect(answer.status == 200 && answer.member("refresh_token") != nil, "\(answer.text)")
             #expect(try await browser.me(answer.member("access_token")).member("userPrincipalName") == Self.adele)
         }
@@ -70,6 +70,9 @@ import WebFormats
             Row(
                 testDescription: "another use", number: 900_144, error: "invalid_request",
                 changes: ["requested_token_use": ""]),
+            Row(
+                testDescription: "a resource that is not the scope's (t2-tok-12)", number: 9_010_010,
+                error: "invalid_target", changes: ["resource": "https://mcp.example.com/mcp"]),
             Row(testDescription: "an expired token", number: 500_133, later: 5500),
             Row(
                 testDescription: "a token for another API", number: 500_131,
@@ -122,6 +125,10 @@ import WebFormats
             ("organizations", ["username": adele, "password": "demo"], nil, nil),
             ("common", ["username": adele, "password": "demo"], 9_001_023, "invalid_request"),
             ("contoso.example", ["username": adele, "password": "wrong"], 50126, "invalid_grant"),
+            (
+                "contoso.example", ["username": adele, "password": "demo", "resource": "api://else"], 9_010_010,
+                "invalid_target"
+            ),
             ("contoso.example", ["username": "nobody@contoso.example", "password": "demo"], 50034, "invalid_grant"),
             ("contoso.example", ["username": adele, "password": ""], 900_144, "invalid_request"),
             ("contoso.example", ["username": "megan@contoso.example", "password": "demo"], 65001, "invalid_grant"),

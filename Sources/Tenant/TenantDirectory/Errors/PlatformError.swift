@@ -138,7 +138,7 @@ extension PlatformError {
             message: "The resource principal named \(name) was not found in the tenant named "
                 + "\(segment.tenantID ?? segment.directoryName). No application here exposes it.")
     }
-    static let resourceMismatch = Self(
+    package static let resourceMismatch = Self(
         error: "invalid_target", number: 9_010_010,
         message: "The resource parameter provided in the request doesn't match with the requested scopes.")
     package static func notConsented(_ client: DemoClient) -> Self {

@@ -21,6 +21,9 @@ extension GrantRequest {
         guard let audience = audience(of: resource),
             let roles = platform.registrations.roles(of: client, at: audience)
         else { throw PlatformError.unknownResource(resource, at: segment) }
+        if let other = fields.text("resource"), self.audience(of: other) != audience {
+            throw PlatformError.resourceMismatch
+        }
         let owner = platform.registrations.owner(of: audience)
         if let owner, !platform.registrations.isAssigned(client, to: owner) {
             throw PlatformError.applicationNotAssigned(client, to: owner)

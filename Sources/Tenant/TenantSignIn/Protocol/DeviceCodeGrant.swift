@@ -27,6 +27,7 @@ extension GrantRequest {
         guard let askedScope = fields.text("scope") else { throw PlatformError.missingParameter("scope") }
         let scopes = try platform.scopes.parse(askedScope)
         guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(askedScope) }
+        try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         let expires = now.addingTimeInterval(TimeInterval(DeviceSignIns.lifetime))
         let signIn = DeviceSignIns.SignIn(
             clientID: client.id, segment: segment, scopes: scopes, claims: try RequestedClaims(fields["claims"]),

@@ -80,6 +80,7 @@ extension GrantRequest {
         guard let asked = fields.text("scope") else { throw PlatformError.missingParameter("scope") }
         let scopes = try platform.scopes.parse(asked)
         guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(asked) }
+        try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         guard !platform.grants.needsAdministrator(account, for: client, scopes: scopes),
             platform.grants.hasConsented(account, to: client, scopes: scopes)
         else { throw PlatformError.notConsented(client) }
