@@ -350,6 +350,35 @@ struct DemoTokenTests {
         }
     }
 
+    /// t2-msa-01, and the sentence of AzureAD/microsoft-authentication-library-for-js issue 3303; that a code has the same
+    /// words as a refresh token is inferred.
+    @Test func `a personal account has one number for a consent that is missing and for a code that has ended`()
+        async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let username = "alex@outlook.example"
+            let token = try await browser.tokens(username).member("refresh_token")
+            let codes = try await browser.deviceCode(client: TestTenant.native)
+            _ = try await tenant.browser().approve(codes, as: username)
+            let (fresh, _) = try await browser.signIn(username)
+            let (old, _) = try await browser.signIn(username)
+            let unconsented = try await browser.refresh(token, ["scope": "Mail.Read"])
+            #expect(unconsented.member("error_description")?.contains("scopes requested are unauthorized") == true)
+            _ = try await browser.control(["revoke": .string(username)])
+            let revoked = try await browser.redeem(fresh["code"])
+            let revokedDevice = try await browser.poll(codes)
+            tenant.clock.advance(601)
+            let late = try await browser.redeem(old["code"])
+            for answer in [unconsented, revoked, revokedDevice, late] {
+                #expect(answer.number == 70000 && answer.member("error") == "invalid_grant", "\(answer.text)")
+                #expect(answer.member("suberror") == nil && answer.member("claims") == nil)
+            }
+            let (repeated, _) = try await browser.signIn(username, ["companion_replay": "code_expired"])
+            #expect(try await browser.redeem(repeated["code"]).number == 70008, "a case is repeated with its number")
+        }
+    }
+
     @Test func `a code and a refresh token are refused for a resource that is not the one of the scopes`() async throws
     {
         try await TestTenant.run { (tenant) async throws in

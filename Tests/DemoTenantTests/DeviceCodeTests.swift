@@ -305,6 +305,19 @@ struct DeviceCodeTests {
         }
     }
 
+    /// dc-11; the number is of MicrosoftDocs/microsoft-graph-training issue 97.
+    @Test func `a code that the tenant does not know any more is no valid grant`() async throws {
+        let path = try TestTenant.temporaryPath()
+        defer { TestTenant.remove(path) }
+        let codes = try await TestTenant.run(stateFile: path) { (tenant: TestTenant) async throws -> Answer in
+            try await tenant.browser().deviceCode()
+        }
+        try await TestTenant.run(stateFile: path) { (tenant: TestTenant) async throws -> Void in
+            let answer = try await tenant.browser().poll(codes)
+            #expect(answer.number == 7_000_014 && answer.member("error") == "invalid_grant", "\(answer.text)")
+        }
+    }
+
     @Test func `a code lasts a quarter of an hour, for the device and for the person`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -52,8 +52,8 @@ extension PlatformError {
     }
 
     /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but a
-    /// second factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1. Consumers'
-    /// and B2C's have numbers of their own (id-b2c-18).
+    /// second factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1. B2C's
+    /// have numbers of their own (id-b2c-18).
     package func atTokenEndpoint(of segment: TenantSegment, isVersion1: Bool = false) -> Self {
         var error = self
         if !isVersion1 {
@@ -63,7 +63,6 @@ extension PlatformError {
                 error.claims = claims ?? SecondFactor.claimsChallenge
             }
         }
-        if segment == .consumers || segment.tenantID == Tenant.consumers { error = error.ofPersonalAccount }
         guard segment.userFlow != nil, prefix == Self.workforcePrefix, self.error == "invalid_grant" else {
             return error
         }
@@ -83,12 +82,21 @@ extension PlatformError {
 }
 
 extension PlatformError {
-    /// The error as personal accounts get it: of a grant that has ended, only that it has (t2-msa-01).
+    /// The error as personal accounts get it: of a grant that has ended, only that it has (t2-msa-01), and of a consent
+    /// that is missing the same number (AzureAD/microsoft-authentication-library-for-js issue 3303).
     package var ofPersonalAccount: Self {
-        guard prefix == Self.workforcePrefix, [50173, 700_082, 700_084].contains(number) else { return self }
-        return Self(
-            error: "invalid_grant", number: 70000,
-            message: "The user could not be authenticated as the grant is expired. The user must sign in again.")
+        guard prefix == Self.workforcePrefix else { return self }
+        let message: String
+        switch number {
+        case 50173, 70008, 700_082, 700_084:
+            message = "The user could not be authenticated as the grant is expired. The user must sign in again."
+        case 65001:
+            message =
+                "The request was denied because one or more scopes requested are unauthorized or expired. The user must "
+                + "first sign in and grant the client application access to the requested scope."
+        default: return self
+        }
+        return Self(error: "invalid_grant", number: 70000, message: message)
     }
 }
 

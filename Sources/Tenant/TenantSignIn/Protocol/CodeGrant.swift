@@ -17,7 +17,14 @@ extension GrantRequest {
         guard let account = platform.people.account(username: code.username) else {
             throw PlatformError.unknownPerson(code.username)
         }
+        // One on demand is the one that was asked for.
         if let error = code.replay?.redemptionError { throw error }
+        return try inWords(of: account) { try redeemed(code, of: account, for: client, at: redirectURI) }
+    }
+
+    private func redeemed(
+        _ code: AuthorizationCode, of account: DemoAccount, for client: DemoClient, at redirectURI: String
+    ) throws -> JSONValue {
         guard code.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         try checkUserFlow(code.segment.userFlow)
         guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }

@@ -77,8 +77,9 @@ extension GrantRequest {
         guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }
         let id = "device \(code.userCode)"
         try checkRedemption(of: id)
-        guard now < code.expires, let signIn = platform.devices.withLock({ $0[code.userCode] }) else {
-            throw PlatformError.deviceCodeExpired
+        guard now < code.expires else { throw PlatformError.deviceCodeExpired }
+        guard let signIn = platform.devices.withLock({ $0[code.userCode] }) else {
+            throw PlatformError.deviceCodeForgotten
         }
         let (username, authentication) =
             switch signIn.decision {
@@ -90,6 +91,13 @@ extension GrantRequest {
         guard let account = platform.people.account(username: username) else {
             throw PlatformError.unknownPerson(username)
         }
+        return try inWords(of: account) { try tokens(for: code, id, signIn, of: account, authentication, for: client) }
+    }
+
+    private func tokens(
+        for code: DeviceCode, _ id: String, _ signIn: DeviceSignIns.SignIn, of account: DemoAccount,
+        _ authentication: Authentication, for client: DemoClient
+    ) throws -> JSONValue {
         try checkRevocation(account, authentication)
         let claims = try RequestedClaims(fields["claims"])
         guard platform.grants.hasConsented(account, to: client, scopes: signIn.scopes) else {
@@ -117,6 +125,10 @@ extension PlatformError {
     fileprivate static let deviceCodeUnknown = Self(
         error: "bad_verification_code", number: 70018,
         message: "Invalid verification code. The 'device_code' is none of this tenant's.")
+    /// Of a code that was good and of which nothing is left (dc-11, MicrosoftDocs/microsoft-graph-training issue 97).
+    fileprivate static let deviceCodeForgotten = Self(
+        error: "invalid_grant", number: 7_000_014,
+        message: "The provided value for the input parameter 'device_code' is not valid.")
     fileprivate static let deviceCodeExpired = Self(
         error: "expired_token", number: 70020,
         message: "The provided value for the input parameter 'device_code' is not valid. This device code has expired.")

@@ -17,11 +17,7 @@ extension GrantRequest {
             throw PlatformError.unknownPerson(token.username)
         }
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
-        do {
-            return try renewed(token, of: account, for: client)
-        } catch let error as PlatformError where account.kind == .personal {
-            throw error.ofPersonalAccount
-        }
+        return try inWords(of: account) { try renewed(token, of: account, for: client) }
     }
 
     private func renewed(

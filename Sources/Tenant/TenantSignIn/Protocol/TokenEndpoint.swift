@@ -130,8 +130,16 @@ struct GrantRequest {
     /// Throws if everything that was issued under an authentication has ended since.
     func checkRevocation(_ account: DemoAccount, _ authentication: Authentication) throws(PlatformError) {
         guard state.read({ $0.revocations[account.username, default: 0] }) != authentication.revocations else { return }
-        let error = PlatformError.grantRevoked
-        throw account.kind == .personal ? error.ofPersonalAccount : error
+        throw .grantRevoked
+    }
+
+    /// Runs the rest of a grant, whose refusals a personal account gets in words of its own.
+    func inWords(of account: DemoAccount, _ rest: () throws -> JSONValue) throws -> JSONValue {
+        do {
+            return try rest()
+        } catch let error as PlatformError where account.kind == .personal {
+            throw error.ofPersonalAccount
+        }
     }
 
     /// Throws if a grant is of another user flow of the B2C tenant (t2-b2c-04).
