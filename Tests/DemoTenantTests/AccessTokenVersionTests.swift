@@ -146,8 +146,26 @@ import WebFormats
                 #expect(claims["idp"]?.string == "\(tenant.tenant.baseURL)/sts/\(Tenant.contoso)/")
                 #expect(claims["email"] == "adele@contoso.example")
             }
+            // at-v1-13; that a work account's home name is its unique_name is inferred.
+            let claims = try #require(guest.claims("access_token"))
+            #expect(claims["upn"] == nil && claims["unique_name"] == "adele@contoso.example")
             let member = try await browser.tokens("adele@contoso.example", segment: Tenant.contosoDomain)
             for token in ["id_token", "access_token"] { #expect(member.claims(token)?["idp"] == nil) }
+        }
+    }
+
+    /// id-guest-03, at-v1-13.
+    @Test func `a personal account that is a guest is known by live.com`() async throws {
+        let username = "sam@outlook.example"
+        try await TestTenant.run(configured: { configuration in
+            configuration.clients[0].exposes = [Self.api: ["Tasks.Read"]]
+            configuration.users = [DemoUser(username: username, password: "demo", guestOf: [Tenant.contosoDomain])]
+        }) { (tenant) async throws in
+            let tokens = try await tenant.browser().tokens(
+                username, ["scope": "openid \(Self.api)/Tasks.Read"], segment: Tenant.contosoDomain)
+            for token in ["id_token", "access_token"] { #expect(tokens.claims(token)?["idp"] == "live.com") }
+            let claims = try #require(tokens.claims("access_token"))
+            #expect(claims["upn"] == nil && claims["unique_name"]?.string == "live.com#\(username)")
         }
     }
 }

@@ -62,7 +62,9 @@ extension TokenIssuer {
         {
             claims[name] = .string(value)
         }
-        if !isGuest { (claims["upn"], claims["unique_name"]) = (.string(account.username), .string(account.username)) }
+        // A guest has the name of the home alone, which says so of a personal account (at-v1-13).
+        if !isGuest { claims["upn"] = .string(account.username) }
+        claims["unique_name"] = .string((isGuest && account.kind == .personal ? "live.com#" : "") + account.username)
         return claims
     }
 
@@ -90,9 +92,10 @@ extension TokenIssuer {
                 .string(platform.clock.opaqueText(16)), .string("1.\(platform.clock.opaqueText(24))..")
             )
         }
-        // A guest has an address by default, and is known by the provider of the home.
+        // A guest has an address by default, and is known by the provider of the home (id-guest-03).
         if isGuest {
-            claims["idp"] = .string(platform.addresses.stsIssuer(ofTenant: account.tenantID))
+            let home = platform.addresses.stsIssuer(ofTenant: account.tenantID)
+            claims["idp"] = .string(account.kind == .personal ? "live.com" : home)
             claims["email"] = .string(account.username)
         } else if let provider = account.identityProvider {
             (claims["idp"], claims["email"]) = (.string(provider), .string(account.knownName))
