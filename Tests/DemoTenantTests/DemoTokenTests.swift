@@ -350,6 +350,52 @@ struct DemoTokenTests {
         }
     }
 
+    private enum End: Sendable, CaseIterable { case revoked, inactive, pageIsOver, codeRevoked }
+
+    /// t2-rt-04, t2-rt-10, t2-rt-12. The sign-in was at eight, and the revocation ten seconds later.
+    @Test(arguments: End.allCases)
+    private func `the sentence of a grant that has ended has its times`(_ end: End) async throws {
+        let revoked =
+            "AADSTS50173: The provided grant has expired due to it being revoked, a fresh auth token is needed. The user "
+            + "might have changed or reset their password. The grant was issued on '2027-01-15T08:00:00.2500000Z' and the "
+            + "TokensValidFrom date (before which tokens are not valid) for this user is '2027-01-15T08:00:11.0000000Z'."
+        let sentence =
+            switch end {
+            case .revoked, .codeRevoked: revoked
+            case .inactive:
+                "AADSTS700082: The refresh token has expired due to inactivity. The token was issued on "
+                    + "2027-01-15T08:00:00.2500000Z and was inactive for 90.00:00:00."
+            case .pageIsOver:
+                "AADSTS700084: The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited "
+                    + "lifetime of 1.00:00:00, which cannot be extended. It is now expired and a new sign in request must "
+                    + "be sent by the SPA to the sign in page. The token was issued on 2027-01-15T08:00:00.2500000Z."
+            }
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let client = end == .pageIsOver ? TestTenant.script : TestTenant.web
+            let headers = end == .pageIsOver ? [("Origin", "http://localhost:8080")] : []
+            let (callback, _) = try await browser.signIn("adele@contoso.example", client: client)
+            let isCode = end == .codeRevoked
+            let tokens = try await isCode ? nil : browser.redeem(callback["code"], client: client, headers: headers)
+            switch end {
+            case .revoked, .codeRevoked:
+                tenant.clock.advance(10)
+                _ = try await browser.control(["revoke": "adele@contoso.example"])
+            case .inactive: tenant.clock.advance(90 * 86_400)
+            case .pageIsOver: tenant.clock.advance(86_400)
+            }
+            let answer = try await browser.redeem(
+                callback["code"],
+                isCode
+                    ? [:]
+                    : [
+                        "grant_type": "refresh_token", "refresh_token": tokens?.member("refresh_token") ?? "",
+                        "code": "", "redirect_uri": "", "code_verifier": "",
+                    ], client: client, headers: headers)
+            #expect(answer.member("error_description")?.hasPrefix("\(sentence) Trace ID") == true, "\(answer.text)")
+        }
+    }
+
     /// t2-msa-01, and the sentence of AzureAD/microsoft-authentication-library-for-js issue 3303; that a code has the same
     /// words as a refresh token is inferred.
     @Test func `a personal account has one number for a consent that is missing and for a code that has ended`()

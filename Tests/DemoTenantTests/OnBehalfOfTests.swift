@@ -60,6 +60,7 @@ import WebFormats
         var changes: [String: String] = [:]
         var scope = "\(OnBehalfOfTests.api)/Tasks.Read"
         var later: TimeInterval = 0
+        var sentence: String?
     }
 
     @Test(
@@ -75,8 +76,15 @@ import WebFormats
                 error: "invalid_target", changes: ["resource": "https://mcp.example.com/mcp"]),
             Row(testDescription: "an expired token", number: 500_133, later: 5500),
             Row(
-                testDescription: "a token for another API", number: 500_131,
-                scope: "\(OwnAPI.payroll.audience)/payslips.read"),
+                testDescription: "a token for another API (t2-obo-06)", number: 500_131,
+                scope: "\(OwnAPI.payroll.audience)/payslips.read",
+                sentence:
+                    "AADSTS500131: Assertion audience does not match the Client app presenting the assertion. The "
+                    + "audience in the assertion was '\(OwnAPI.payroll.audience)' and the expected audience is "
+                    + "'\(TestTenant.web.id)' or one of the Application Uris of this application with App ID "
+                    + "'\(TestTenant.web.id)'(Web tutorial). The downstream client must request a token for the "
+                    + "expected audience (the application that made the OBO request) and this application should use "
+                    + "that token as the assertion. Trace ID"),
             Row(
                 testDescription: "no secret", number: 7_000_216, error: "invalid_client", changes: ["client_secret": ""]
             ),
@@ -88,6 +96,8 @@ import WebFormats
             tenant.clock.advance(row.later)
             let answer = try await Self.exchange(browser, token, row.changes)
             #expect(answer.number == row.number && answer.member("error") == row.error, "\(answer.text)")
+            guard let sentence = row.sentence else { return }
+            #expect(answer.member("error_description")?.hasPrefix(sentence) == true, "\(answer.text)")
         }
     }
 
@@ -147,6 +157,23 @@ import WebFormats
                 .merging(fields) { $1 }, client: TestTenant.native, segment: segment)
             #expect(answer.number == number && answer.member("error") == error, "\(answer.text)")
             if number == nil { #expect(answer.claims("id_token")?["preferred_username"]?.string == Self.adele) }
+        }
+    }
+
+    /// t2-ropc-02. That the domain names the tenant where several are asked is inferred.
+    @Test(arguments: [("contoso.example", "nobody@else.example"), ("organizations", "nobody@contoso.example")])
+    func `the sentence about an unknown person names the directory`(_ segment: String, _ username: String) async throws
+    {
+        try await run({ $0.allowsPasswords = true }) { (_, browser) async throws in
+            let answer = try await browser.redeem(
+                nil, ["grant_type": "password", "username": username, "password": "demo", "scope": "openid"],
+                client: TestTenant.native, segment: segment)
+            #expect(
+                answer.member("error_description")?.hasPrefix(
+                    "AADSTS50034: The user account \(username) does not exist in the Contoso directory. To sign into "
+                        + "this application, the account must be added to the directory. Trace ID") == true,
+                "\(answer.text)")
+            #expect(answer.member("suberror") == "bad_token")
         }
     }
 

@@ -1,3 +1,4 @@
+package import Foundation
 package import HTTPTypes
 package import WebFormats
 
@@ -282,11 +283,15 @@ extension PlatformError {
     package static let scriptNotExpected = Self(
         error: "invalid_request", number: 9_002_326,
         message: "Cross-origin token redemption is permitted only for the 'Single-Page Application' client-type.")
-    package static let scriptSessionExpired = Self(
-        error: "invalid_grant", number: 700084,
-        message: "The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited lifetime "
-            + "of 24 hours, which cannot be extended. It is now expired and a new sign in request must be sent by the SPA "
-            + "to the sign in page.", suberror: "bad_token")
+    /// Returns the error of a page's refresh token after its day (t2-rt-10).
+    package static func scriptSessionExpired(issued: Date) -> Self {
+        Self(
+            error: "invalid_grant", number: 700084,
+            message: "The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited "
+                + "lifetime of 1.00:00:00, which cannot be extended. It is now expired and a new sign in request must be "
+                + "sent by the SPA to the sign in page. The token was issued on \(issued.withSevenDecimals).",
+            suberror: "bad_token")
+    }
     package static let codeExpired = Self(
         error: "invalid_grant", number: 70008,
         message: "The provided authorization code or refresh token has expired due to inactivity. Send a new "
@@ -327,12 +332,34 @@ extension PlatformError {
             + "resource.")
     package static let refreshTokenExpired = Self(
         error: "invalid_grant", number: 700082,
-        message: "The refresh token has expired due to inactivity. Send a new interactive authorization request for "
-            + "this user and resource.", suberror: "bad_token")
+        message: "The refresh token has expired due to inactivity.", suberror: "bad_token")
     package static let grantRevoked = Self(
         error: "invalid_grant", number: 50173,
         message: "The provided grant has expired due to it being revoked, a fresh auth token is needed. The user might "
             + "have changed or reset their password.", suberror: "bad_token")
+
+    /// Returns the error of a grant that was revoked, with the times (t2-rt-04).
+    ///
+    /// - Parameter validFrom: The time of the revocation; nil if an older version has noted none.
+    package static func revokedGrant(issued: Date, validFrom: Date?) -> Self {
+        guard let validFrom else { return grantRevoked }
+        return grantRevoked.saying(
+            "The grant was issued on '\(issued.withSevenDecimals)' and the TokensValidFrom date (before which tokens are not "
+                + "valid) for this user is '\(validFrom.withSevenDecimals)'.")
+    }
+
+    /// Returns the error of a refresh token that has not been used for long, with the platform's usual lifetime (t2-rt-12).
+    package static func inactiveToken(issued: Date) -> Self {
+        refreshTokenExpired.saying(
+            "The token was issued on \(issued.withSevenDecimals) and was inactive for 90.00:00:00.")
+    }
+
+    /// Returns the error with one more sentence.
+    private func saying(_ sentence: String) -> Self {
+        var error = self
+        error.message += " " + sentence
+        return error
+    }
 }
 
 /// The demand for a second factor.

@@ -15,7 +15,7 @@ extension GrantRequest {
         }
         guard let code else { throw PlatformError.malformedGrant }
         guard let account = platform.people.account(username: code.username) else {
-            throw PlatformError.unknownPerson(code.username)
+            throw PlatformError.unknownPerson(code.username, at: segment)
         }
         // One on demand is the one that was asked for.
         if let error = code.replay?.redemptionError { throw error }
@@ -36,7 +36,8 @@ extension GrantRequest {
         guard fields.text("code_verifier").map(CodeVerifier.hash) == code.codeChallenge else {
             throw PlatformError.codeVerifierMismatch
         }
-        try checkRevocation(account, code.authentication)
+        try checkRevocation(
+            account, code.authentication, issued: code.expires.addingTimeInterval(-AuthorizationCode.lifetime))
         let askedScope = fields.text("scope")
         let scopes = try askedScope.map { try platform.scopes.parse($0) } ?? code.scopes
         guard platform.scopes.resources(scopes).count <= 1 else {

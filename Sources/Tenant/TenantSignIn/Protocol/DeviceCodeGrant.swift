@@ -89,7 +89,7 @@ extension GrantRequest {
             }
         try checkPublicFlow(of: client, secret)
         guard let account = platform.people.account(username: username) else {
-            throw PlatformError.unknownPerson(username)
+            throw PlatformError.unknownPerson(username, at: segment)
         }
         return try inWords(of: account) { try tokens(for: code, id, signIn, of: account, authentication, for: client) }
     }
@@ -98,7 +98,7 @@ extension GrantRequest {
         for code: DeviceCode, _ id: String, _ signIn: DeviceSignIns.SignIn, of account: DemoAccount,
         _ authentication: Authentication, for client: DemoClient
     ) throws -> JSONValue {
-        try checkRevocation(account, authentication)
+        try checkRevocation(account, authentication, issued: authentication.time)
         let claims = try RequestedClaims(fields["claims"])
         guard platform.grants.hasConsented(account, to: client, scopes: signIn.scopes) else {
             throw PlatformError.notConsented(client)

@@ -23,16 +23,19 @@ extension GrantRequest {
             throw PlatformError.assertionExpired
         }
         guard platform.registrations.owner(of: audience)?.id == client.id else {
-            throw PlatformError.assertionForAnother
+            throw PlatformError.assertionForAnother(audience, client)
         }
         guard let account = platform.people.account(of: claims), segment.admits(account) else {
             throw PlatformError.assertionWithoutPerson(client)
         }
+        let issued = Date(timeIntervalSince1970: TimeInterval(claims["iat"]?.integer ?? 0))
         // Inferred: a token that Graph would challenge for its time is no assertion either (t2-cae-01).
-        guard state.revocation(ofTokenWith: claims, of: account) == nil else { throw PlatformError.grantRevoked }
+        if let validFrom = state.revocation(ofTokenWith: claims, of: account) {
+            throw PlatformError.revokedGrant(issued: issued, validFrom: validFrom)
+        }
         let isProved = claims["amr"]?.array?.contains("mfa") == true
         let authentication = Authentication(
-            time: Date(timeIntervalSince1970: TimeInterval(claims["iat"]?.integer ?? 0)),
+            time: issued,
             sessionID: claims["sid"]?.string ?? platform.clock.newID(),
             secondFactor: isProved ? platform.grants.latestSecondFactorDemand : 0,
             revocations: state.read { $0.revocations[account.username, default: 0] })
@@ -56,7 +59,7 @@ extension GrantRequest {
         guard let account = platform.people.account(username: username), segment.admits(account),
             account.identityProvider == nil
         else {
-            throw PlatformError.unknownPerson(username)
+            throw PlatformError.unknownPerson(username, at: segment)
         }
         guard platform.judge(password, of: account, from: exchange.request.peer) == .right else {
             throw PlatformError.passwordWrong
@@ -104,19 +107,30 @@ extension PlatformError {
         message:
             "Assertion is not within its valid time range. Ensure that the access token is not expired before using "
             + "it for user assertion.")
-    fileprivate static let assertionForAnother = Self(
-        error: "invalid_grant", number: 500_131,
-        message: "Assertion audience does not match the Client app presenting the assertion.")
+    /// t2-obo-06.
+    fileprivate static func assertionForAnother(_ audience: String, _ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_grant", number: 500_131,
+            message: "Assertion audience does not match the Client app presenting the assertion. The audience in the "
+                + "assertion was '\(audience)' and the expected audience is '\(client.id)' or one of the Application Uris "
+                + "of this application with App ID '\(client.id)'(\(client.name)). The downstream client must request a "
+                + "token for the expected audience (the application that made the OBO request) and this application "
+                + "should use that token as the assertion.")
+    }
     fileprivate static func assertionWithoutPerson(_ client: DemoClient) -> Self {
         Self(
             error: "invalid_grant", number: 7_000_114,
             message: "Application '\(client.id)' is not allowed to make application on-behalf-of calls.")
     }
-    static func unknownPerson(_ username: String) -> Self {
-        Self(
+    /// t2-ropc-02; the suberror is of captures of 2026-08. Where several tenants are asked, the one of the name's domain is
+    /// meant.
+    static func unknownPerson(_ username: String, at segment: TenantSegment) -> Self {
+        let domain = username.split(separator: "@").last.map(String.init) ?? ""
+        let tenant = (segment.tenantID ?? Tenant.id(ofDomain: domain)).map { Tenant.name(ofID: $0) + " " } ?? ""
+        return Self(
             error: "invalid_grant", number: 50034,
-            message: "The user account \(username) does not exist in the directory. To sign into this application, the "
-                + "account must be added to the directory.")
+            message: "The user account \(username) does not exist in the \(tenant)directory. To sign into this "
+                + "application, the account must be added to the directory.", suberror: "bad_token")
     }
     fileprivate static let passwordWrong = Self(
         error: "invalid_grant", number: 50126,

@@ -14,7 +14,7 @@ extension GrantRequest {
         guard fields.text("refresh_token") != nil else { throw PlatformError.missingParameter("refresh_token") }
         guard let token else { throw PlatformError.malformedGrant }
         guard let account = platform.people.account(username: token.username) else {
-            throw PlatformError.unknownPerson(token.username)
+            throw PlatformError.unknownPerson(token.username, at: segment)
         }
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         return try inWords(of: account) { try renewed(token, of: account, for: client) }
@@ -26,9 +26,11 @@ extension GrantRequest {
         try checkUserFlow(token.userFlow)
         guard token.registration == client.registered?.objectID else { throw PlatformError.grantRevoked }
         guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
-        try checkRevocation(account, token.authentication)
+        let issued = token.issued ?? token.authentication.time
+        try checkRevocation(account, token.authentication, issued: issued)
         guard now < token.expires else {
-            throw token.redirectClass == .spa ? PlatformError.scriptSessionExpired : .refreshTokenExpired
+            throw token.redirectClass == .spa
+                ? PlatformError.scriptSessionExpired(issued: issued) : .inactiveToken(issued: issued)
         }
         // If there are several resources, a refresh is for the first one.
         let askedScope = fields.text("scope")

@@ -42,4 +42,6 @@ struct RefreshToken: Sendable, Codable {
     var username: String
     var authentication: Authentication
     var expires: Date
+    /// A token from an older version does not say it.
+    var issued: Date?
 }

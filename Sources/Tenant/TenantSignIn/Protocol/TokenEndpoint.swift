@@ -128,9 +128,13 @@ struct GrantRequest {
     }
 
     /// Throws if everything that was issued under an authentication has ended since.
-    func checkRevocation(_ account: DemoAccount, _ authentication: Authentication) throws(PlatformError) {
+    ///
+    /// - Parameter issued: The time of the grant, for the sentence.
+    func checkRevocation(
+        _ account: DemoAccount, _ authentication: Authentication, issued: Date
+    ) throws(PlatformError) {
         guard state.read({ $0.revocations[account.username, default: 0] }) != authentication.revocations else { return }
-        throw .grantRevoked
+        throw .revokedGrant(issued: issued, validFrom: state.tokensValidFrom(account))
     }
 
     /// Runs the rest of a grant, whose refusals a personal account gets in words of its own.

@@ -89,7 +89,7 @@ struct TokenIssuer {
                 id: renewal?.successor ?? platform.clock.newID(), family: renewal?.family ?? platform.clock.newID(),
                 clientID: client.id, registration: client.registered?.objectID, redirectClass: redirectClass,
                 userFlow: segment.userFlow, scopes: scopes, username: account.username, authentication: authentication,
-                expires: expires ?? now.addingTimeInterval(Double(seconds))),
+                expires: expires ?? now.addingTimeInterval(Double(seconds)), issued: now),
             for: .refreshToken)
     }
 
