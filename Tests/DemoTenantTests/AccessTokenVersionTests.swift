@@ -102,6 +102,10 @@ import WebFormats
             #expect(header(token)?["nonce"]?.string?.isEmpty == false)
             #expect(try await !isSigned(token, browser))
             #expect(try await browser.me(token).status == 200)
+            // t2-at-13.
+            let references = [tokens.claims("access_token"), tokens.claims("id_token")].map { $0?["rh"]?.string ?? "" }
+            for reference in references { #expect(reference.wholeMatch(of: /1\.A[A-Za-z0-9_-]+\./) != nil) }
+            #expect(references.map { $0.contains("AwAAAAAAAAAwAAAAAAAAA") } == [true, false])
             let idToken = tokens.member("id_token")
             #expect(header(idToken)?["nonce"] == nil)
             #expect(try await isSigned(idToken, browser))

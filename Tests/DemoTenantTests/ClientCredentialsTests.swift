@@ -100,6 +100,12 @@ struct ClientCredentialsTests {
                 [Self.daemon, Self.api, Self.guarded], reference: TestTenant.reference.get()
             ).servicePrincipalID(of: Self.daemon)
             #expect(claims?["oid"] == .string(principal) && claims?["sub"] == .string(principal))
+            // t2-at-09, t2-at-13.
+            let isForGraph = audience == AccessToken.graphAudience
+            #expect(claims?["wids"] == (isForGraph ? ["0997a1d0-0d1d-4acb-b408-d5ca73121e90"] : nil))
+            let reference = try #require(claims?["rh"]?.string)
+            #expect(reference.wholeMatch(of: /[01]\.A[A-Za-z0-9_-]+\./) != nil, "\(reference)")
+            #expect(reference.contains("AwAAAAAAAAAwAAAAAAAAA") == isForGraph)
             for name in ["scp", "name", "upn", "preferred_username"] { #expect(claims?[name] == nil) }
             #expect(claims?["exp"] == .integer(1_800_000_000 + 3599) && claims?["nbf"] == claims?["iat"])
             #expect(try await browser.count("token_client_credentials") == 1)

@@ -41,7 +41,7 @@ extension GrantRequest {
             "aud": .string(audience), "iat": .integer(begin), "nbf": .integer(begin),
             "exp": .integer(seconds + lifetime), "oid": .string(principal),
             "sub": .string(principal), "tid": .string(tenantID), "aio": .string(random(40)),
-            "uti": .string(random(16)), "rh": .string("1.\(random(24)).."),
+            "uti": .string(random(16)), "rh": .string(platform.clock.newReference(for: audience)),
         ]
         if let owner, owner.accessTokenVersion == .v2 {
             claims.merge([
@@ -57,6 +57,8 @@ extension GrantRequest {
         }
         if !roles.isEmpty { claims["roles"] = .array(roles.map(JSONValue.string)) }
         let isForGraph = audience == AccessToken.graphAudience
+        // The one value that Graph's have (t2-at-09).
+        if isForGraph { claims["wids"] = ["0997a1d0-0d1d-4acb-b408-d5ca73121e90"] }
         if isForGraph || owner?.optionalClaims?.accessToken.contains("idtyp") == true { claims["idtyp"] = "app" }
         claims[AccessToken.expiryClaim] = controls.expiryOfNewTokens.map(JSONValue.integer)
         let token = try key.sign(claims, nonce: isForGraph ? random(24) : nil)

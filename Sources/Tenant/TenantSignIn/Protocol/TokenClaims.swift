@@ -2,6 +2,15 @@ import Foundation
 import TenantDirectory
 import WebFormats
 
+extension TenantClock {
+    /// Returns a new value of the claim `rh`, by which nobody but the platform recognises a grant. In a token for Graph the
+    /// ID of Graph is inside (t2-at-13).
+    func newReference(for audience: String) -> String {
+        let resource = audience == AccessToken.graphAudience ? "AwAAAAAAAAAwAAAAAAAAA" : ""
+        return "1.A\(opaqueText(24))\(resource)\(opaqueText(3))."
+    }
+}
+
 /// The claims of a person's tokens.
 extension TokenIssuer {
     /// All tokens are backdated by five minutes.
@@ -89,7 +98,7 @@ extension TokenIssuer {
         // Personal accounts' have neither (id-msa-05).
         if account.kind != .personal {
             (claims["uti"], claims["rh"]) = (
-                .string(platform.clock.opaqueText(16)), .string("1.\(platform.clock.opaqueText(24))..")
+                .string(platform.clock.opaqueText(16)), .string(platform.clock.newReference(for: audience))
             )
         }
         // A guest has an address by default, and is known by the provider of the home (id-guest-03).
