@@ -211,6 +211,7 @@ struct DemoTokenTests {
             }
             #expect(try await redeem(TestTenant.web.secret ?? "").status == 200)
             #expect(try await redeem("wrong").number == 7_000_215)
+            #expect(try await redeem("").number == 7_000_218, "an empty one is none")
         }
     }
 

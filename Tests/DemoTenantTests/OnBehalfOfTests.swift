@@ -118,6 +118,15 @@ import WebFormats
         }
     }
 
+    /// AzureAD/microsoft-authentication-library-for-dotnet issue 2130.
+    @Test func `an application's own token is exchanged for nobody`() async throws {
+        try await run { (_, browser) async throws in
+            let token = try await browser.ownToken(["scope": "\(Self.api)/.default"]).member("access_token")
+            let answer = try await Self.exchange(browser, token)
+            #expect(answer.number == 7_000_114 && answer.member("error") == "unauthorized_client", "\(answer.text)")
+        }
+    }
+
     @Test func `a demand for a second factor is for the person, with the claims to pass on`() async throws {
         try await run { (_, browser) async throws in
             _ = try await browser.tokens(Self.adele)
@@ -174,6 +183,16 @@ import WebFormats
                         + "this application, the account must be added to the directory. Trace ID") == true,
                 "\(answer.text)")
             #expect(answer.member("suberror") == "bad_token")
+        }
+    }
+
+    /// tok-err-kinds-02.
+    @Test func `a confidential client that sends a password proves itself, too`() async throws {
+        try await run({ $0.allowsPasswords = true }) { (_, browser) async throws in
+            let fields = ["grant_type": "password", "username": Self.adele, "password": "demo", "scope": "openid"]
+            let answer = try await browser.redeem(
+                nil, fields.merging(["client_secret": ""]) { $1 }, segment: "contoso.example")
+            #expect(answer.number == 7_000_218 && answer.status == 401, "\(answer.text)")
         }
     }
 

@@ -117,9 +117,10 @@ extension PlatformError {
                 + "token for the expected audience (the application that made the OBO request) and this application "
                 + "should use that token as the assertion.")
     }
+    /// AzureAD/microsoft-authentication-library-for-dotnet issue 2130.
     fileprivate static func assertionWithoutPerson(_ client: DemoClient) -> Self {
         Self(
-            error: "invalid_grant", number: 7_000_114,
+            error: "unauthorized_client", number: 7_000_114,
             message: "Application '\(client.id)' is not allowed to make application on-behalf-of calls.")
     }
     /// t2-ropc-02; the suberror is of captures of 2026-08. Where several tenants are asked, the one of the name's domain is
