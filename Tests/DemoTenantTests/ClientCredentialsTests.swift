@@ -444,6 +444,43 @@ struct ClientCredentialsTests {
         }
     }
 
+    @Test func `the issuer and the token endpoint of the metadata are audiences, whatever their form`() async throws {
+        let key = Self.key
+        try await TestTenant.run(configured: { configuration in
+            Self.certify(&configuration.clients[0], key)
+        }) { (tenant) async throws in
+            let browser = tenant.browser()
+            let id = JSONValue.string(TestTenant.web.id)
+            func assertion(_ member: String, of metadata: String) async throws -> [String: String] {
+                let audience = try await browser.get(metadata).json?[member] ?? .null
+                let row = Assertion(testDescription: member, claims: ["iss": id, "sub": id, "aud": audience])
+                return [
+                    "client_assertion": try row.signed(by: key, at: tenant.tenant.baseURL),
+                    "client_assertion_type": ClientAssertion.type,
+                ]
+            }
+            let path = "v2.0/.well-known/openid-configuration"
+            for member in ["issuer", "token_endpoint"] {
+                let external = try await browser.ownToken(
+                    assertion(member, of: "/\(Tenant.fabrikamDomain)/\(path)").merging(["client_secret": ""]) { $1 },
+                    segment: Tenant.fabrikamDomain)
+                #expect(external.status == 200, "\(external.text)")
+                let name = Tenant.fabrikamB2CDomain
+                let (callback, _) = try await browser.signIn(
+                    "b2cuser@\(name)", ["scope": "openid", "p": "b2c_1_susi"], segment: name)
+                let proof = try await assertion(member, of: "/\(name)/\(path)?p=b2c_1_susi")
+                let inQuery = try await browser.post(
+                    "/\(name)/oauth2/v2.0/token?p=b2c_1_susi",
+                    [
+                        ("grant_type", "authorization_code"), ("client_id", TestTenant.web.id),
+                        ("code", callback["code"] ?? ""), ("code_verifier", TestTenant.verifier),
+                        ("redirect_uri", TestTenant.web.redirectURIs.first ?? ""),
+                    ] + proof.map { ($0.key, $0.value) })
+                #expect(inQuery.status == 200, "\(inQuery.text)")
+            }
+        }
+    }
+
     @Test func `a certificate past its end is refused, and the sentence names its thumbprint and times`() async throws {
         let key = PrivateKey(.rsa)
         var certificate = DemoClient.Certificate(thumbprint: "thumbprint", publicKeyPEM: key.publicKey.pem)

@@ -183,6 +183,9 @@ extension IdentityPlatform {
     /// Whether an audience is a token endpoint of the tenant that was asked, or its issuer: by name or ID, in both versions.
     /// Where several tenants are asked, each of ours is right.
     private func isOurs(_ audience: String, at segment: TenantSegment) -> Bool {
+        // The metadata's own words may have the user flow behind the path, or the external tenant's issuer on its host.
+        let published = ["\(addresses.baseURL)/\(segment.path(of: "oauth2/v2.0/token"))", issuer(of: segment)]
+        if published.contains(audience) { return true }
         guard audience.hasPrefix(addresses.baseURL + "/") else { return false }
         let path = audience.dropFirst(addresses.baseURL.count + 1)
         let parts = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
