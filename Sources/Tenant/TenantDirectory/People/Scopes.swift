@@ -127,8 +127,16 @@ package struct Scopes: Sendable {
         }
         // B2C issues an application a token for itself when it names its own ID.
         if Self.isClientID(name) { return [name] }
-        return byName[name].map { [$0.name] } ?? []
+        if let known = byName[name] { return [known.name] }
+        // An API may be named by its application's ID.
+        guard let slash = name.firstIndex(of: "/") else { return [] }
+        let exposed = table.current.exposedByID[String(name[..<slash])] ?? []
+        let wanted = String(name[name.index(after: slash)...])
+        return exposed.filter { $0.dropFirst((audience(ofScope: $0) ?? "").count + 1).lowercased() == wanted }
     }
+
+    /// Whether a scope exists.
+    func has(_ scope: String) -> Bool { !scopesMeant(by: scope).isEmpty }
 
     /// Returns the audience of tokens for a resource by its identifier; nil if it is neither Graph nor an API that is
     /// exposed. Graph's may end in a slash, as its name in a directory does.

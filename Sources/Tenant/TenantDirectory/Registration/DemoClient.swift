@@ -54,6 +54,9 @@ public struct DemoClient: Sendable, Hashable {
     /// The app roles that are granted to the application itself, by the identifier of the resource that defines them:
     /// `https://graph.microsoft.com`, an identifier of ``exposes``, or a client ID.
     public var applicationRoles: [String: [String]] = [:]
+    /// The delegated permissions that the registration lists, by an identifier of their API as in ``applicationRoles``. An
+    /// API that it does not name is refused; nil refuses none.
+    public var permissions: [String: [String]]?
     /// Whether the authorization endpoint issues ID tokens (the manifest's `enableIdTokenIssuance`).
     public var issuesIDTokens = false
     /// Whether only people and applications that are assigned to it get a token of it or for it.

@@ -33,6 +33,9 @@ package struct Registrations: Sendable {
         let ids = Set(clients.map { $0.id.lowercased() })
         table = Live(Table(clients + DemoClient.samples.filter { !ids.contains($0.id) }))
         for client in clients { try checkApplicationRoles(of: client) }
+        guard clients.contains(where: { $0.permissions != nil }) else { return }
+        let scopes = Scopes(all, reference: reference)
+        for client in clients { try checkPermissions(of: client, among: scopes) }
     }
 
     /// Becomes what another is, for everyone who has this one.

@@ -25,7 +25,7 @@ extension Registrations {
     }
 
     /// Returns one name for all identifiers of a resource.
-    private func identity(of audience: String) -> String {
+    func identity(of audience: String) -> String {
         let name = audience.lowercased()
         if name == Scopes.graphIdentifier || name == AccessToken.graphAudience { return AccessToken.graphAudience }
         return owner(of: name)?.id.lowercased() ?? name
@@ -41,6 +41,19 @@ extension Registrations {
             where !known.contains(where: { $0.value == value && $0.allowedMemberTypes.contains(.application) }) {
                 throw .client(
                     client.name, reason: "'\(value)' is not an app role of '\(resource)' for applications")
+            }
+        }
+    }
+
+    /// Throws if an application lists a permission that does not exist.
+    func checkPermissions(of client: DemoClient, among scopes: Scopes) throws(DemoTenantError) {
+        for (resource, names) in (client.permissions ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard appRoles(at: resource) != nil else {
+                throw .client(
+                    client.name, reason: "it has permissions of '\(resource)', and there is no such resource")
+            }
+            if let unknown = names.first(where: { !scopes.has("\(resource)/\($0)") }) {
+                throw .client(client.name, reason: "'\(unknown)' is not a scope of '\(resource)'")
             }
         }
     }

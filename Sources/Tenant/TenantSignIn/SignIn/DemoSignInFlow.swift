@@ -53,6 +53,8 @@ enum SignInStep: Sendable {
     case password(DemoAccount)
     /// The person enters a code that was sent.
     case code(PageCode)
+    /// The application gets nothing from this person.
+    case refused(PlatformError)
     /// The account is not assigned to an application that requires it.
     case unassigned(DemoAccount, DemoClient)
     case blocked(DemoAccount)
@@ -89,7 +91,7 @@ extension IdentityPlatform {
 
     func account(of flow: DemoSignInFlow) -> DemoAccount? { flow.username.flatMap(people.account(username:)) }
 
-    /// Returns the next step, in the platform's order: account, authentication, assignment, policy,
+    /// Returns the next step, in the platform's order: account, authentication, the request itself, assignment, policy,
     /// consent.
     func step(_ flow: DemoSignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request
@@ -109,6 +111,11 @@ extension IdentityPlatform {
             case .password: .password(account)
             }
         guard let authentication = flow.authentication else { return password }
+        do throws(PlatformError) {
+            try check(request, of: client)
+        } catch {
+            return .refused(error)
+        }
         if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }
         // An administrator may consent for others without using the application.
         if request.purpose != .adminConsent,
@@ -131,5 +138,10 @@ extension IdentityPlatform {
         if grants.needsAdministrator(account, for: client, scopes: request.scopes) { return .administrator(account) }
         let mustAsk = request.prompt == .consent || !grants.hasConsented(account, to: client, scopes: request.scopes)
         return mustAsk && !flow.consented ? .consent(account) : .done(account, authentication)
+    }
+
+    /// Throws what is only said after the sign-in: that the application asks for something which it cannot have.
+    private func check(_ request: DemoAuthorizationRequest, of client: DemoClient) throws(PlatformError) {
+        try grants.checkPermissions(of: client, scopes: request.scopes)
     }
 }

@@ -72,6 +72,7 @@ struct SignIn {
                 return try fail(error)
             }
             return try fail(.secondFactorNeeded)
+        case .refused(let error): return try fail(error)
         case .blocked: return try fail(.blockedByPolicy.asInteraction)
         case .unassigned(let account, let application):
             return try fail(.notAssigned(account, to: application).asInteraction)
@@ -134,7 +135,7 @@ struct SignIn {
             return try next()
         }
         switch platform.step(flow, client) {
-        case .pickAccount, .unassigned, .blocked, .done:
+        case .pickAccount, .refused, .unassigned, .blocked, .done:
             break
         case .signUp:
             guard canSignUp else { break }
@@ -292,6 +293,7 @@ struct SignIn {
         flow.notice = notice
         switch platform.step(flow, client) {
         case .done(let account, let authentication): return try finish(account, authentication)
+        case .refused(let error): return try fail(error)
         case .code(let code): sendCodeOnce(code)
         default: break
         }
@@ -315,6 +317,7 @@ struct SignIn {
         let page: any Page
         switch platform.step(flow, client) {
         case .done(let account, let authentication): return try finish(account, authentication)
+        case .refused(let error): return try fail(error)
         case .pickAccount:
             page = AccountPickerPage(
                 form: form, client: client, accounts: platform.people.accounts.filter(isListed),
