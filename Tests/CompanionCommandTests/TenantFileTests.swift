@@ -9,7 +9,7 @@ import Testing
     private static let topKeys = "applications, users, groups, contexts, password_grant, control_token"
     private static let applicationKeys = [
         "name, client_id, native, web, spa, secret_file, secret_expires, certificate_file, tenants, exposes",
-        "access_token_version, id_tokens, app_roles, granted, assignment_required, group_claims, optional_claims, native_authentication, public_client_flows, user_flow",
+        "access_token_version, id_tokens, app_roles, granted, permissions, assignment_required, group_claims, optional_claims, native_authentication, public_client_flows, user_flow",
     ].joined(separator: ", ")
     private static let withoutValue = "has no value; write one, in quotes if it begins with #, or remove the key"
     private static let userKeys =
@@ -128,6 +128,21 @@ import Testing
                     name: "User Administrator", kind: .role(templateID: "fe930be7-5e62-47db-91af-98c3a49a38b1")),
                 DemoGroup(name: "Security Reader", kind: .security),
             ])
+    }
+
+    @Test(
+        arguments: [
+            ("name: A", nil), ("{ name: A, permissions: [] }", [:]),
+            ("{ name: A, permissions: {} }", [:]),
+            (
+                "{ name: A, permissions: { 'https://graph.microsoft.com': [User.Read], 'api://a': A.Read, 'api://b': [] } }",
+                ["https://graph.microsoft.com": ["User.Read"], "api://a": ["A.Read"], "api://b": []]
+            ),
+        ] as [(String, [String: [String]]?)])
+    func `a file lists permissions, or that there are none`(_ text: String, _ permissions: [String: [String]]?) throws {
+        let file = try TenantFile("applications:\n  - \(text)", path: "/t.yaml")
+        #expect(file.applications.first?.permissions == permissions)
+        #expect(try TenantFile.clients(file.applications).first?.permissions == permissions)
     }
 
     @Test func `a file declares native authentication`() throws {
@@ -315,6 +330,10 @@ import Testing
         (
             "applications:\n  - name: A\n    granted: [x]",
             ["line 3: applications[0].granted must be a mapping of keys to values"]
+        ),
+        (
+            "applications:\n  - name: A\n    permissions: [User.Read]",
+            ["line 3: applications[0].permissions must be a mapping of keys to values"]
         ),
         (
             "applications:\n  - name: A\n    exposes: { 'api://a': { scopes: x, requires_context: c100, more: y } }",

@@ -80,6 +80,13 @@ struct RunTimeTests {
             path: "applications", body: ["name": "A", "granted": ["api://nothing": ["X"]]],
             message: "The application 'A' cannot be registered: it has roles of 'api://nothing'"),
         Refused(
+            path: "applications", body: ["name": "A", "permissions": ["api://nothing": []]],
+            message: "The application 'A' cannot be registered: it has permissions of 'api://nothing'"),
+        Refused(
+            path: "applications",
+            body: ["name": "A", "permissions": ["https://graph.microsoft.com": ["User.Raed"]]],
+            message: "The application 'A' cannot be registered: 'User.Raed' is not a scope of"),
+        Refused(
             method: "PATCH", path: "applications/\(TestTenant.web.id)", status: 409, code: "not_from_here",
             message: "\(TestTenant.web.id) was there from the start"),
         Refused(

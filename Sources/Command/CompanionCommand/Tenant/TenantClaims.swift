@@ -94,6 +94,13 @@ extension YAMLReading {
         return (scopes, contexts)
     }
 
+    /// Returns the permissions that a registration lists, by their API. An empty list is none; nil says nothing.
+    mutating func permissions(_ node: Node?, at path: String) -> [String: [String]]? {
+        guard let node else { return nil }
+        if case .sequence(let items) = node, items.isEmpty { return [:] }
+        return lists(node, at: path)
+    }
+
     /// Returns the policies of authentication contexts.
     mutating func contexts(_ node: Node?, at path: String) -> [String: ContextPolicy]? {
         guard let node else { return nil }

@@ -79,6 +79,7 @@ extension TenantFile.Application {
         client.accessTokenVersion = accessTokenVersion
         client.appRoles = appRoles
         client.applicationRoles = granted
+        client.permissions = permissions
         client.issuesIDTokens = idTokens
         client.assignmentRequired = assignmentRequired
         client.groupMembershipClaims = groupClaims

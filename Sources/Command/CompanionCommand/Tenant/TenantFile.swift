@@ -38,6 +38,8 @@ struct TenantFile: Equatable {
         var appRoles: [DemoClient.AppRole] = []
         /// The app roles that are granted to the application itself, by the resource's identifier.
         var granted: [String: [String]] = [:]
+        /// The delegated permissions that it lists, by an identifier of their API; nil if nothing is said of them.
+        var permissions: [String: [String]]?
         var idTokens = false
         var assignmentRequired = false
         var groupClaims = DemoClient.GroupMembershipClaims.none
@@ -142,7 +144,8 @@ extension TenantFile.Application {
     static func keys(_ credentials: [String]) -> [String] {
         ["name", "client_id", "native", "web", "spa"] + credentials + [
             "tenants", "exposes", "access_token_version",
-            "id_tokens", "app_roles", "granted", "assignment_required", "group_claims", "optional_claims",
+            "id_tokens", "app_roles", "granted", "permissions", "assignment_required", "group_claims",
+            "optional_claims",
         ] + TenantFile.NativeAuthentication.keys
     }
 
@@ -173,6 +176,7 @@ extension TenantFile.Application {
             DemoClient.AppRole(node, at: path, &yaml)
         }
         granted = yaml.lists(fields["granted"], at: "\(path).granted")
+        permissions = yaml.permissions(fields["permissions"], at: "\(path).permissions")
         idTokens = yaml.flag(fields["id_tokens"], at: "\(path).id_tokens")
         assignmentRequired = yaml.flag(fields["assignment_required"], at: "\(path).assignment_required")
         groupClaims =
