@@ -74,6 +74,28 @@ struct GraphApplicationsTests {
         }
     }
 
+    @Test func `a registration shows the permissions that it lists`() async throws {
+        try await run { client in
+            client.exposes = ["api://tasks": ["Tasks.Read"]]
+            client.permissions = [
+                "https://graph.microsoft.com": ["user.read", "Mail.Read"], "api://tasks": ["Tasks.Read"],
+                DemoClient.nativeSample.id: [],
+            ]
+        } _: { (browser, token) async throws in
+            let found = try await browser.me(token, path: "/v1.0/applications(appId='\(TestTenant.web.id)')")
+            let required = found.json?["requiredResourceAccess"]?.array ?? []
+            let scope = found.json?["api"]?["oauth2PermissionScopes"]?.array?.first?["id"]?.string
+            let ids = required.map { ($0["resourceAccess"]?.array ?? []).map { $0["id"]?.string } }
+            let expected: [String: [String?]] = [
+                Self.graph: ["e1fe6dd8-ba31-4d61-89e7-88639da4683d", "570282fd-fa5c-430d-a7fd-fc8dc98a9dca"],
+                TestTenant.web.id: [scope], DemoClient.nativeSample.id: [],
+            ]
+            #expect(
+                Dictionary(zip(required.map { $0["resourceAppId"]?.string ?? "" }, ids)) { first, _ in first }
+                    == expected)
+        }
+    }
+
     @Test func `a secret ends two years after the start, and one that has ended is refused`() async throws {
         let clock = TestTenant.Clock()
         try await TestTenant.run(clock: clock) { (tenant) async throws in

@@ -216,6 +216,50 @@ struct GraphChangesTests {
         }
     }
 
+    @Test func `requiredResourceAccess lists the APIs that an application may ask for`() async throws {
+        try await Self.run { tenant, caller async throws in
+            let uri = "http://localhost:8080/shop"
+            let made = try await caller.call(
+                "POST", "applications",
+                [
+                    "displayName": "Shop", "signInAudience": "AzureADandPersonalMicrosoftAccount",
+                    "publicClient": ["redirectUris": [.string(uri)]], "requiredResourceAccess": [],
+                ])
+            #expect(made.status == 201 && made.json?["requiredResourceAccess"] == [], "\(made.text)")
+            let shop = DemoClient(id: made.member("appId") ?? "", name: "Shop", native: [uri])
+            let path = "applications/\(made.member("id") ?? "")"
+            // Another change leaves it as it is.
+            #expect(try await caller.call("PATCH", path, ["displayName": "Store"]).status == 204)
+            let refused = try await tenant.browser().signIn("megan@contoso.example", client: shop).answer
+            #expect(refused["error_description"]?.hasPrefix("AADSTS650057: ") == true, "\(refused)")
+
+            let scope: JSONValue = ["id": "e1fe6dd8-ba31-4d61-89e7-88639da4683d", "type": "Scope"]
+            let role: JSONValue = ["id": "df021288-bdef-4463-88db-98f22de89214", "type": "Role"]
+            let graph: JSONValue = .string(AccessToken.graphAudience)
+            let change: JSONValue = [
+                "requiredResourceAccess": [
+                    ["resourceAppId": graph, "resourceAccess": [scope, role]],
+                    ["resourceAppId": "99999999-aaaa-4bbb-8ccc-000000000000", "resourceAccess": []],
+                ]
+            ]
+            #expect(try await caller.call("PATCH", path, change).status == 204)
+            let shown = try await caller.call("GET", path).json?["requiredResourceAccess"]
+            #expect(shown == [["resourceAppId": graph, "resourceAccess": [scope]]])
+            let allowed = try await tenant.browser().signIn("megan@contoso.example", client: shop).answer
+            #expect(allowed["code"] != nil, "\(allowed)")
+        }
+    }
+
+    @Test func `a change keeps an application that says nothing of permissions as it is`() async throws {
+        try await Self.run { tenant, caller async throws in
+            let made = try await caller.call("POST", "applications", ["displayName": "Shop"])
+            let path = "applications/\(made.member("id") ?? "")"
+            #expect(try await caller.call("PATCH", path, ["displayName": "Store"]).status == 204)
+            let clients = tenant.tenant.clients.filter { $0.name == "Store" }
+            #expect(clients.count == 1 && clients.allSatisfy { $0.permissions == nil })
+        }
+    }
+
     @Test func `a secret is refused after its end`() async throws {
         try await Self.run { tenant, caller async throws in
             let made = try await caller.call("POST", "applications", ["displayName": "Job"])

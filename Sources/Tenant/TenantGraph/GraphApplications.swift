@@ -138,13 +138,18 @@ extension Graph {
             ])
     }
 
-    /// Returns the permissions that an application asks for: that of new registrations, and the roles that it was granted.
+    /// Returns the permissions that an application asks for: those that it lists, or else that of new registrations, and
+    /// the roles that it was granted.
     private func requiredAccess(of client: DemoClient) -> JSONValue {
-        var access = [
-            AccessToken.graphAudience: [
-                JSONValue.access(registrations.reference.delegated.first { $0.name == "User.Read" }?.id, "Scope")
-            ]
-        ]
+        var access: [String: [JSONValue]] = [:]
+        let listed = client.permissions ?? [Scopes.graphIdentifier: ["User.Read"]]
+        for (resource, names) in listed.sorted(by: { $0.key < $1.key }) {
+            guard let principal = principal(ofResource: resource) else { continue }
+            let ids = names.compactMap { name in
+                principal.scopes.first { $0["value"]?.string?.lowercased() == name.lowercased() }?["id"]?.string
+            }
+            access[principal.appID, default: []] += ids.map { JSONValue.access($0, "Scope") }
+        }
         for (principal, role) in grantedRoles(of: client) {
             access[principal.appID, default: []].append(.access(role.id, "Role"))
         }
@@ -155,9 +160,14 @@ extension Graph {
     }
 }
 
+extension GraphPrincipal {
+    /// Its delegated permissions.
+    var scopes: [JSONValue] { client?.graphScopes ?? graphScopes }
+}
+
 extension JSONValue {
-    fileprivate static func access(_ id: String?, _ type: String) -> JSONValue {
-        ["id": JSONValue(id), "type": .string(type)]
+    fileprivate static func access(_ id: String, _ type: String) -> JSONValue {
+        ["id": .string(id), "type": .string(type)]
     }
 
     fileprivate static func optionalClaims(_ names: [String]) -> JSONValue {

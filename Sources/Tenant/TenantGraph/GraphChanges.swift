@@ -22,7 +22,10 @@ extension GraphCall {
     func changeApplication() throws(GraphError) -> GraphAnswer {
         let client = try registeredClient()
         let change = JSONValue.object(try checkedBody(.application, required: []))
-        let members = JSONValue.object(graph.application(client, showsKeys: false).members).merging(change)
+        var current = graph.application(client, showsKeys: false).members
+        // Where nothing is said of permissions, one is shown, which does not become the only one.
+        current["requiredResourceAccess"] = nil
+        let members = JSONValue.object(current).merging(change)
         let declaration = try declaration(ofApplication: members.object ?? [:])
         _ = try registered { registry throws(RunTimeRegistry.Refusal) in
             try registry.changeApplication(client.id, isNameUnique: false) { $0.merging(declaration) { $1 } }
@@ -155,11 +158,30 @@ extension GraphCall {
             "tenants": .array(try tenants(of: application["signInAudience"]).map(JSONValue.string)),
         ]
         declaration["group_claims"] = try groupClaims(application["groupMembershipClaims"])
+        if let required = application["requiredResourceAccess"]?.array {
+            declaration["permissions"] = permissions(required)
+        }
         if let claims = application["optionalClaims"], claims != .null {
             let names = { (kind: String) in JSONValue.array((claims[kind]?.array ?? []).compactMap { $0["name"] }) }
             declaration["optional_claims"] = ["id_token": names("idToken"), "access_token": names("accessToken")]
         }
         return declaration
+    }
+
+    /// Returns the delegated permissions that an application lists. Those that this tenant does not have are left out, as
+    /// are roles, which are not listed but granted.
+    private func permissions(_ required: [JSONValue]) -> JSONValue {
+        var permissions: [String: JSONValue] = [:]
+        for resource in required {
+            guard let principal = resource["resourceAppId"]?.string.flatMap(graph.principal(ofResource:)) else {
+                continue
+            }
+            let ids = (resource["resourceAccess"]?.array ?? []).filter { $0["type"] == "Scope" }
+                .compactMap { $0["id"]?.string?.lowercased() }
+            let listed = principal.scopes.filter { ids.contains($0["id"]?.string?.lowercased() ?? "") }
+            permissions[principal.appID] = .array(listed.compactMap { $0["value"] })
+        }
+        return .object(permissions)
     }
 
     /// Returns the domains of the tenants in which an application can be used.

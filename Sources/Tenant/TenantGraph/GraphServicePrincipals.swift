@@ -27,7 +27,7 @@ struct GraphPrincipal: Sendable {
                 "appRoleAssignmentRequired": .bool(client?.assignmentRequired ?? false),
                 "appRoles": .appRoles(roles), "createdDateTime": .string(GraphDates.created),
                 "homepage": JSONValue(client?.homeURL), "logoutUrl": JSONValue(client?.frontChannelLogoutURI),
-                "oauth2PermissionScopes": .array(client?.graphScopes ?? graphScopes),
+                "oauth2PermissionScopes": .array(scopes),
                 "replyUrls": .texts(client?.redirectURIs ?? []),
                 "servicePrincipalNames": .texts(names), "servicePrincipalType": "Application",
                 "signInAudience": .string(client?.signInAudience ?? "AzureADMultipleOrgs"),
