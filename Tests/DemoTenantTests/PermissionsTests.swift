@@ -65,6 +65,9 @@ import Testing
             testDescription: "all of an API", listed: [graph: ["User.Read"]], scope: "api://tasks/.default",
             refused: refusedTasks),
         Row(
+            testDescription: "all of Graph", listed: ["api://tasks": ["Tasks.Read"]], scope: ".default",
+            refused: refusedGraph),
+        Row(
             testDescription: "the permissions of an API alone", listed: ["api://tasks": ["Tasks.Read"]],
             scope: "api://tasks/Tasks.Read User.Read", refused: refusedGraph),
     ])
@@ -88,6 +91,33 @@ import Testing
             // The same without a page, once the person is signed in.
             let silent = try await browser.authorize(["scope": row.scope, "prompt": "none"]).callback()
             #expect(silent["error"] == "invalid_client")
+        }
+    }
+
+    private static let both = [
+        graph: ["User.Read", "mail.read", "openid"], AccessToken.graphAudience: ["user.read"],
+        "api://tasks": ["Tasks.Read"],
+    ]
+
+    /// `.default` means the permissions of the registration (MicrosoftDocs scopes-oidc.md).
+    @Test(
+        arguments: [
+            (both, "\(graph)/.default openid", "\(graph)/Mail.Read openid \(graph)/User.Read \(graph)/.default"),
+            (both, ".default", "Mail.Read User.Read .default"),
+            (both, "api://tasks/.default", "api://tasks/Tasks.Read api://tasks/.default"),
+            (both, "\(api.id)/.default", "api://tasks/Tasks.Read \(api.id)/.default"),
+            (both, "\(api.id)/tasks.WRITE", "api://tasks/Tasks.Write"), ([graph: []], ".default", "User.Read .default"),
+            (
+                ["api://tasks": []], "api://tasks/.default",
+                "api://tasks/Tasks.Read api://tasks/Tasks.Write api://tasks/.default"
+            ),
+        ] as [([String: [String]], String, String)])
+    func `the default scope stands for the permissions that are listed`(
+        _ listed: [String: [String]], _ asked: String, _ granted: String
+    ) async throws {
+        try await Self.run(listed) { (tenant) async throws in
+            let tokens = try await tenant.browser().tokens("megan@contoso.example", ["scope": asked])
+            #expect(tokens.member("scope") == granted, "\(tokens.text)")
         }
     }
 

@@ -88,10 +88,12 @@ package struct Scopes: Sendable {
     /// Returns the scopes of a request, in order and without duplicates, OpenID Connect's in lower case and the others in
     /// their API's spelling. Throws with the first scope that does not exist: 650053 if its resource does, 500011 if that does
     /// not, and 70011 if it is no scope at all.
-    package func parse(_ text: String) throws(PlatformError) -> [String] {
+    ///
+    /// - Parameter client: The application that asks; what `.default` means depends on its registration.
+    package func parse(_ text: String, of client: DemoClient? = nil) throws(PlatformError) -> [String] {
         var scopes: [String] = []
         for word in text.split(separator: " ") {
-            let meant = scopesMeant(by: String(word))
+            let meant = scopesMeant(by: String(word), of: client)
             guard !meant.isEmpty else { throw unknown(String(word)) }
             scopes += meant.filter { !scopes.contains($0) }
         }
@@ -111,19 +113,21 @@ package struct Scopes: Sendable {
         return .unknownResource(String(word[..<slash]), at: .organizations)
     }
 
-    private func scopesMeant(by word: String) -> [String] {
+    private func scopesMeant(by word: String, of client: DemoClient? = nil) -> [String] {
         let name = Self.withoutGraph(word).lowercased()
         if Self.openID.contains(name) { return [name] }
         // Graph's may be named by their IDs.
         if let known = byGraphID[name], word.lowercased() != name { return [known] }
-        if name == Self.defaultName { return ["User.Read"] }
+        if name == Self.defaultName { return listed(by: client, of: [AccessToken.graphAudience]) ?? ["User.Read"] }
         if name.hasSuffix("/" + Self.defaultName) {
             let audience = name.dropLast(Self.defaultName.count + 1)
             if Self.isClientID(audience) {
-                return table.current.exposedByID[String(audience)].map { $0.isEmpty ? [String(audience)] : $0 } ?? []
+                guard let exposed = table.current.exposedByID[String(audience)] else { return [] }
+                return listed(by: client, of: resources(exposed)) ?? (exposed.isEmpty ? [String(audience)] : exposed)
             }
             guard let known = audiences.first(where: { $0.lowercased() == audience }) else { return [] }
-            return byName.values.map(\.name).filter { self.audience(ofScope: $0) == known }.sorted()
+            return listed(by: client, of: [known])
+                ?? byName.values.map(\.name).filter { self.audience(ofScope: $0) == known }.sorted()
         }
         // B2C issues an application a token for itself when it names its own ID.
         if Self.isClientID(name) { return [name] }
@@ -133,6 +137,18 @@ package struct Scopes: Sendable {
         let exposed = table.current.exposedByID[String(name[..<slash])] ?? []
         let wanted = String(name[name.index(after: slash)...])
         return exposed.filter { $0.dropFirst((audience(ofScope: $0) ?? "").count + 1).lowercased() == wanted }
+    }
+
+    /// Returns the scopes of resources that a registration lists; nil if it lists none of theirs.
+    private func listed(by client: DemoClient?, of audiences: [String]) -> [String]? {
+        let words = (client?.permissions ?? [:]).sorted { $0.key < $1.key }
+            .flatMap { api in api.value.map { "\(api.key)/\($0)" } }
+        var listed: [String] = []
+        for scope in words.flatMap({ scopesMeant(by: $0) }) {
+            guard let audience = resource(scope), audiences.contains(audience) else { continue }
+            if !listed.contains(scope) { listed.append(scope) }
+        }
+        return listed.isEmpty ? nil : listed
     }
 
     /// Whether a scope exists.
@@ -212,7 +228,10 @@ package struct Scopes: Sendable {
             scopes.filter { $0 != "offline_access" && (isForGraph || !Self.openID.contains($0)) })
         for word in (asked ?? "").split(separator: " ").map(String.init) {
             let name = Self.withoutGraph(word)
-            for scope in scopesMeant(by: word) where name.count < word.count {
+            let meant =
+                name.lowercased() == Self.defaultName
+                ? scopes.filter { resource($0) == AccessToken.graphAudience } : scopesMeant(by: word)
+            for scope in meant where name.count < word.count {
                 guard let place = listed.firstIndex(of: scope) else { continue }
                 listed[place] = word.dropLast(name.count) + scope
             }

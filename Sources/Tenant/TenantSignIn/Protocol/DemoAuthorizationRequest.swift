@@ -136,7 +136,7 @@ extension DemoAuthorizationRequest {
         }
         var claims = try RequestedClaims(fields["claims"])
         if maxAge != nil { claims.hasMaxAge = true }
-        let wanted = try scopes.parse(scope)
+        let wanted = try scopes.parse(scope, of: client)
         try scopes.check(resource: fields.text("resource"), of: wanted)
         self.init(
             purpose: .code, segment: segment, clientID: client.id, target: target, scopes: wanted,
@@ -184,7 +184,7 @@ extension DemoAuthorizationRequest {
             self.init(
                 purpose: .adminConsent, segment: segment, clientID: client.id,
                 target: AnswerTarget(redirectURI: redirectURI, responseMode: .query, state: fields["state"]),
-                scopes: try platform.scopes.parse(fields.text("scope") ?? ".default"))
+                scopes: try platform.scopes.parse(fields.text("scope") ?? ".default", of: client))
         } catch {
             throw AuthorizationFailure(error: error)
         }
