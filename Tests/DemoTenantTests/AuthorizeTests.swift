@@ -74,16 +74,6 @@ struct AuthorizeTests {
             RedirectCase(
                 testDescription: "no scope", changes: ["scope": ""], error: "invalid_request", number: 900144),
             RedirectCase(
-                testDescription: "an unknown scope", changes: ["scope": "openid api://other/read"],
-                error: "invalid_resource", number: 500_011),
-            RedirectCase(
-                testDescription: "the ID of no application",
-                changes: ["scope": "openid 99999999-aaaa-4bbb-8ccc-000000000000/.default"], error: "invalid_resource",
-                number: 500_011),
-            RedirectCase(
-                testDescription: "an unknown scope of Graph", changes: ["scope": "openid User.Raed"],
-                error: "invalid_scope", number: 650_053),
-            RedirectCase(
                 testDescription: "a scope that is none", changes: ["scope": "openid a%b"], error: "invalid_scope",
                 number: 70011),
             RedirectCase(
@@ -125,6 +115,70 @@ struct AuthorizeTests {
             #expect(description.hasPrefix("AADSTS\(row.number): "))
             #expect(description.contains(#/ Trace ID: [0-9a-f-]{36} Correlation ID: [0-9a-f-]{36} Timestamp: /#))
             #expect(description.hasSuffix(" Timestamp: 2027-01-15 08:00:00Z"))
+        }
+    }
+
+    struct UnknownCase: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var scope: String
+        var username = "megan@contoso.example"
+        var error = "invalid_client"
+        /// The beginning of the description.
+        var sentence: String
+        var hasPage = false
+    }
+
+    private static let unknownID = "99999999-aaaa-4bbb-8ccc-000000000000"
+    private static func unknownResource(_ name: String, _ tenant: String) -> String {
+        "AADSTS500011: The resource principal named \(name) was not found in the tenant named \(tenant). This can happen if "
+            + "the application has not been installed by the administrator of the tenant or consented to by any user in "
+            + "the tenant. You might have sent your authentication request to the wrong tenant. "
+    }
+    private static func unknownScope(_ scope: String, _ resource: String) -> String {
+        "AADSTS650053: The application 'Web tutorial' asked for scope '\(scope)' that doesn't exist on the resource "
+            + "'\(resource)'. Contact the app vendor. "
+    }
+
+    /// Facts authz-err-13, t2-authz-06, t2-authz-07 and t2-authz-25, captured.
+    @Test(arguments: [
+        UnknownCase(
+            testDescription: "a resource", scope: "openid api://other/read", error: "invalid_resource",
+            sentence: unknownResource("api://other", "Contoso"), hasPage: true),
+        UnknownCase(
+            testDescription: "a resource, for a personal account", scope: "openid api://other/read",
+            username: "alex@outlook.example", error: "invalid_resource",
+            sentence: unknownResource("api://other", Tenant.consumers), hasPage: true),
+        UnknownCase(
+            testDescription: "the ID of no application", scope: "openid \(unknownID)/.default",
+            error: "invalid_resource", sentence: unknownResource(unknownID, "Contoso"), hasPage: true),
+        UnknownCase(
+            testDescription: "a scope of Graph", scope: "openid User.Raed",
+            sentence: unknownScope("User.Raed", AccessToken.graphAudience)),
+        UnknownCase(
+            testDescription: "a scope of Graph by its address", scope: "https://graph.microsoft.com/User.Raed",
+            sentence: unknownScope("User.Raed", AccessToken.graphAudience)),
+        UnknownCase(
+            testDescription: "a scope of an API", scope: "api://tasks/Tasks.Raed User.Read",
+            sentence: unknownScope("Tasks.Raed", TestTenant.web.id)),
+        UnknownCase(
+            testDescription: "a scope of an API by its application", scope: "\(TestTenant.web.id)/Tasks.Raed",
+            sentence: unknownScope("Tasks.Raed", TestTenant.web.id)),
+    ])
+    func `what does not exist is reported to the application after the sign-in`(_ row: UnknownCase) async throws {
+        try await TestTenant.run(configured: { configuration in
+            configuration.clients[0].exposes = ["api://tasks": ["Tasks.Read"]]
+        }) { (tenant) async throws in
+            let browser = tenant.browser()
+            let (answer, pages) = try await browser.signIn(row.username, ["scope": row.scope])
+            #expect(pages == ["username", "password"])
+            // Now that the person is signed in, no page is needed for it.
+            let silent = try await browser.authorize(["scope": row.scope, "prompt": "none"]).callback()
+            for callback in [answer, silent] {
+                #expect(callback["error"] == row.error && callback["state"] == "the state / & ü")
+                #expect(callback["error_description"]?.hasPrefix(row.sentence) == true, "\(callback)")
+                #expect(
+                    callback["error_uri"] == (row.hasPage ? "\(tenant.tenant.baseURL)/error?code=500011" : nil))
+            }
         }
     }
 

@@ -167,6 +167,26 @@ struct RegistrationTests {
         }
     }
 
+    /// Facts t2-tok-04 and tok-err-kinds-09, captured.
+    @Test(arguments: [
+        ("contoso.example", "Contoso"), (Tenant.tailspin, "Tailspin"), ("common", "Contoso"),
+        ("consumers", Tenant.consumers), (Tenant.consumers, Tenant.consumers),
+    ])
+    func `an unknown application is not found in the directory by the name that people see`(
+        _ segment: String, _ directory: String
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let unknown = DemoClient(id: "99999999-aaaa-4bbb-8ccc-000000000000", name: "", secret: "x")
+            let answer = try await tenant.browser().redeem("x", client: unknown, segment: segment)
+            let sentence =
+                "AADSTS700016: Application with identifier '\(unknown.id)' was not found in the directory '\(directory)'. "
+                + "This can happen if the application has not been installed by the administrator of the tenant or "
+                + "consented to by any user in the tenant. You may have sent your authentication request to the wrong "
+                + "tenant. Trace ID: "
+            #expect(answer.member("error_description")?.hasPrefix(sentence) == true, "\(answer.text)")
+        }
+    }
+
     @Test func `errors that mean an unknown application or address are shown here, all others are sent back`()
         async throws
     {

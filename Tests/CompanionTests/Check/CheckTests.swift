@@ -287,8 +287,9 @@ import Testing
     @Test(
         arguments: [
             (
-                "a misspelt scope", ["user.reed"], [.mistake], [.mistake],
-                "refuses the scopes user.reed. The provider says: “invalid_scope: AADSTS"
+                // The platform says so only after a sign-in (authz-err-13).
+                "a misspelt scope", ["user.reed"], [.unknown], [.unknown],
+                "Only a sign-in can show whether the provider grants the scopes"
             ),
             (
                 "scopes with a comma", ["user.read,mail.read"], [.mistake], [.mistake],

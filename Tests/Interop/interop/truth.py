@@ -415,8 +415,7 @@ ANSWERS = {
     "authorize: no redirect_uri": lambda context: Answer(address=context.code(redirect_uri=None)),
     "authorize: prompt=none with nobody": lambda context: Answer(address=context.authorize(prompt="none", state="s").headers["Location"]),
     "authorize: prompt=none without consent": Context.silent,
-    "authorize: unknown scope": lambda context: Answer(address=context.authorize(
-        scope="openid https://graph.microsoft.com/Nothing.Here").headers["Location"]),
+    "authorize: unknown scope": lambda context: Answer(address=context.code(scope="openid https://graph.microsoft.com/Nothing.Here")),
     "token answer with client_info": lambda context: context.redeemed({"client_info": "1"}),
     "token answer with return-client-request-id": lambda context: context.redeemed(
         {"return-client-request-id": "true"}, {"client-request-id": CORRELATION, "return-client-request-id": "true"}),

@@ -136,17 +136,28 @@ extension PlatformError {
             message: "The provided value for the input parameter 'scope' is not valid. The scope \(scope) is not valid."
         )
     }
-    static func unknownScope(_ scope: String, of resource: String) -> Self {
-        Self(
+    static func unknownScope(_ scope: String, of resource: String, askedBy client: DemoClient?) -> Self {
+        let application = client.map { "application '\($0.name)'" } ?? "application"
+        return Self(
             error: "invalid_scope", number: 650_053,
-            message: "The application asked for scope '\(scope)' that doesn't exist on the resource '\(resource)'.")
+            message: "The \(application) asked for scope '\(scope)' that doesn't exist on the resource '\(resource)'. "
+                + "Contact the app vendor.")
     }
-    package static func unknownResource(_ name: String, at segment: TenantSegment) -> Self {
+    package static func unknownResource(_ name: String, in tenant: String) -> Self {
         Self(
             error: "invalid_resource", number: 500011,
-            message: "The resource principal named \(name) was not found in the tenant named "
-                + "\(segment.tenantID ?? segment.directoryName). No application here exposes it.")
+            message:
+                "The resource principal named \(name) was not found in the tenant named \(tenant). \(notInstalled) "
+                + "You might have sent your authentication request to the wrong tenant. No application here exposes it."
+        )
     }
+    package static func unknownResource(_ name: String, at segment: TenantSegment) -> Self {
+        unknownResource(name, in: segment.directoryID)
+    }
+    /// The sentence about what is missing in a tenant (t2-authz-07, t2-tok-04).
+    static let notInstalled =
+        "This can happen if the application has not been installed by the administrator of the tenant or consented to by "
+        + "any user in the tenant."
     package static let resourceMismatch = Self(
         error: "invalid_target", number: 9_010_010,
         message: "The resource parameter provided in the request doesn't match with the requested scopes.")

@@ -55,6 +55,8 @@ package struct Scopes: Sendable {
         let audiences: [String]
         /// The client IDs of the applications, in lower case, with the scopes of their APIs.
         let exposedByID: [String: [String]]
+        /// The client IDs of the applications by the identifiers of their APIs.
+        let owners: [String: String]
     }
 
     private let table: Live<Table>
@@ -73,12 +75,14 @@ package struct Scopes: Sendable {
             return (id: client.id.lowercased(), permissions: permissions)
         }
         let permissions = reference.delegated + Self.own + exposed.flatMap(\.permissions)
+        let owners = clients.flatMap { client in client.exposes.keys.map { ($0, client.id) } }
         table = Live(
             Table(
                 byName: Dictionary(permissions.map { ($0.name.lowercased(), $0) }) { first, _ in first },
                 audiences: Set(OwnAPI.allCases.map(\.audience) + clients.flatMap(\.exposes.keys))
                     .sorted { ($0.count, $0) > ($1.count, $1) },
-                exposedByID: Dictionary(exposed.map { ($0.id, $0.permissions.map(\.name)) }) { first, _ in first }))
+                exposedByID: Dictionary(exposed.map { ($0.id, $0.permissions.map(\.name)) }) { first, _ in first },
+                owners: Dictionary(owners) { first, _ in first }))
         byGraphID = Dictionary(reference.delegated.map { ($0.id, $0.name) }) { first, _ in first }
     }
 
@@ -89,28 +93,49 @@ package struct Scopes: Sendable {
     /// their API's spelling. Throws with the first scope that does not exist: 650053 if its resource does, 500011 if that does
     /// not, and 70011 if it is no scope at all.
     ///
-    /// - Parameter client: The application that asks; what `.default` means depends on its registration.
-    package func parse(_ text: String, of client: DemoClient? = nil) throws(PlatformError) -> [String] {
-        var scopes: [String] = []
-        for word in text.split(separator: " ") {
-            let meant = scopesMeant(by: String(word), of: client)
-            guard !meant.isEmpty else { throw unknown(String(word)) }
-            scopes += meant.filter { !scopes.contains($0) }
-        }
+    /// - Parameters:
+    ///   - client: The application that asks; what `.default` means depends on its registration.
+    ///   - tenant: The name of the tenant in the error: its ID at the token endpoint, and what people call it at the
+    ///     authorization endpoint (tok-err-kinds-09).
+    package func parse(
+        _ text: String, of client: DemoClient? = nil, tenant: String = Tenant.contoso
+    ) throws(PlatformError) -> [String] {
+        let (scopes, refusal) = read(text, of: client, tenant: tenant)
+        if let refusal { throw refusal }
         return scopes
     }
 
-    private func unknown(_ word: String) -> PlatformError {
+    /// Returns the scopes of a request that exist, and the error of the first one that does not.
+    package func read(
+        _ text: String, of client: DemoClient?, tenant: String
+    ) -> (scopes: [String], refusal: PlatformError?) {
+        var scopes: [String] = []
+        var refusal: PlatformError?
+        for word in text.split(separator: " ").map(String.init) {
+            let meant = scopesMeant(by: word, of: client)
+            if meant.isEmpty, refusal == nil { refusal = unknown(word, of: client, tenant: tenant) }
+            scopes += meant.filter { !scopes.contains($0) }
+        }
+        return (scopes, refusal)
+    }
+
+    private func unknown(_ word: String, of client: DemoClient?, tenant: String) -> PlatformError {
         let name = Self.withoutGraph(word)
         if !name.contains("/"), name.allSatisfy({ $0.isLetter || $0.isNumber || "._-".contains($0) }) {
-            return .unknownScope(name, of: AccessToken.graphAudience)
+            return .unknownScope(name, of: AccessToken.graphAudience, askedBy: client)
         }
         if let audience = audience(ofScope: word) {
-            return .unknownScope(String(word.dropFirst(audience.count + 1)), of: audience)
+            return .unknownScope(
+                String(word.dropFirst(audience.count + 1)), of: table.current.owners[audience] ?? audience,
+                askedBy: client)
         }
         guard let slash = word.lastIndex(of: "/"), slash > word.startIndex, word.index(after: slash) < word.endIndex
         else { return .invalidScope(word) }
-        return .unknownResource(String(word[..<slash]), at: .organizations)
+        let resource = String(word[..<slash])
+        if table.current.exposedByID[resource.lowercased()] != nil {
+            return .unknownScope(String(word[word.index(after: slash)...]), of: resource, askedBy: client)
+        }
+        return .unknownResource(resource, in: tenant)
     }
 
     private func scopesMeant(by word: String, of client: DemoClient? = nil) -> [String] {

@@ -87,14 +87,22 @@ package enum TenantSegment: Sendable, Hashable, Codable {
     /// The ID of the one tenant that it names.
     package var tenantID: String? { if case .tenant(let id) = self { id } else { nil } }
 
-    /// The tenant's name in messages.
-    var directoryName: String {
+    /// The ID of the tenant in messages; of the one that is the first where the path names none.
+    package var directoryID: String {
         switch self {
-        case .common, .organizations: Tenant.contosoDomain
-        case .consumers: Tenant.outlookDomain
-        case .tenant(let id): Tenant.domain(ofID: id) ?? id
-        case .userFlow: Tenant.fabrikamB2CDomain
+        case .common, .organizations: Tenant.contoso
+        case .consumers: Tenant.consumers
+        case .tenant(let id): id
+        case .userFlow: Tenant.fabrikamB2C
         }
+    }
+
+    /// The tenant's name in messages.
+    var directoryName: String { Self.directoryName(ofID: directoryID) }
+
+    /// Returns a tenant's name in messages, which is the one that people see; consumers' has none (tok-err-kinds-09).
+    package static func directoryName(ofID id: String) -> String {
+        id == Tenant.consumers ? id : Tenant.name(ofID: id)
     }
 
     /// Whether an account may sign in there.

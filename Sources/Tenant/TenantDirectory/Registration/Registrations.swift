@@ -100,7 +100,7 @@ extension PlatformError {
         return Self(
             error: "unauthorized_client", number: 700016,
             message: "Application with identifier '\(id)' was not found in the directory '\(segment.directoryName)'. "
-                + "It is not registered at this demo tenant, or the request went to the wrong tenant.")
+                + "\(notInstalled) You may have sent your authentication request to the wrong tenant.")
     }
     static func notMultiTenant(_ client: DemoClient) -> Self {
         Self(

@@ -136,7 +136,9 @@ extension DemoAuthorizationRequest {
         }
         var claims = try RequestedClaims(fields["claims"])
         if maxAge != nil { claims.hasMaxAge = true }
-        let wanted = try scopes.parse(scope, of: client)
+        let (wanted, refusal) = scopes.read(scope, of: client, tenant: segment.directoryID)
+        // A text that is no scope is refused at once; what does not exist, only after the sign-in.
+        if let refusal, refusal.number == 70011 { throw refusal }
         try scopes.check(resource: fields.text("resource"), of: wanted)
         self.init(
             purpose: .code, segment: segment, clientID: client.id, target: target, scopes: wanted,

@@ -112,9 +112,9 @@ extension IdentityPlatform {
             }
         guard let authentication = flow.authentication else { return password }
         do throws(PlatformError) {
-            try check(request, of: client)
+            try check(request, of: client, for: account)
         } catch {
-            return .refused(error)
+            return .refused(error.atRedirectURI)
         }
         if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }
         // An administrator may consent for others without using the application.
@@ -140,8 +140,23 @@ extension IdentityPlatform {
         return mustAsk && !flow.consented ? .consent(account) : .done(account, authentication)
     }
 
-    /// Throws what is only said after the sign-in: that the application asks for something which it cannot have.
-    private func check(_ request: DemoAuthorizationRequest, of client: DemoClient) throws(PlatformError) {
+    /// Throws what is only said after the sign-in: that the application asks for something which there is not
+    /// (t2-authz-06, t2-authz-25), or which it cannot have.
+    private func check(
+        _ request: DemoAuthorizationRequest, of client: DemoClient, for account: DemoAccount
+    ) throws(PlatformError) {
+        let tenant = TenantSegment.directoryName(ofID: request.segment.tenantID(for: account))
+        if let asked = request.askedScope { _ = try scopes.parse(asked, of: client, tenant: tenant) }
         try grants.checkPermissions(of: client, scopes: request.scopes)
+    }
+}
+
+extension PlatformError {
+    /// The error as the application gets it after a sign-in, which of a scope that does not exist has another word
+    /// (authz-err-13). The token endpoint's is not known.
+    fileprivate var atRedirectURI: Self {
+        var error = self
+        if number == 650_053 { error.error = "invalid_client" }
+        return error
     }
 }
