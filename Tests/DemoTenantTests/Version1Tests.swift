@@ -78,6 +78,48 @@ import WebFormats
         }
     }
 
+    /// Fact t2-msa-05, captured.
+    @Test(arguments: ["common", "consumers"])
+    func `a personal account gets nothing at an address of version 1`(_ segment: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (browser, web) = (tenant.browser(), TestTenant.web)
+            var page = try await browser.get(
+                "/\(segment)/oauth2/authorize",
+                [
+                    ("client_id", web.id), ("redirect_uri", web.webRedirectURIs[0]), ("response_type", "code"),
+                    ("resource", "https://graph.microsoft.com"), ("state", "s"),
+                ])
+            page = try await browser.submit(page, "username", "alex@outlook.example")
+            let callback = try await browser.submit(page, "password", "demo").callback()
+            #expect(callback["error"] == "invalid_request" && callback["state"] == "s" && callback["code"] == nil)
+            let sentence =
+                "AADSTS90027: We are unable to issue tokens from this API version on the MSA tenant. Please contact the "
+                + "application vendor as they need to use version 2.0 of the protocol to support this. Trace ID: "
+            #expect(callback["error_description"]?.hasPrefix(sentence) == true, "\(callback)")
+            // The same person may use version 2.
+            #expect(try await browser.signIn("alex@outlook.example", segment: segment).answer["code"] != nil)
+        }
+    }
+
+    @Test func `a personal account gets a code of version 1 where it is a guest`() async throws {
+        let (username, web) = ("sam@outlook.example", TestTenant.web)
+        try await TestTenant.run(configured: { configuration in
+            configuration.users = [DemoUser(username: username, password: "demo", guestOf: [Tenant.contosoDomain])]
+        }) { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.get(
+                "/contoso.example/oauth2/authorize",
+                [
+                    ("client_id", web.id), ("redirect_uri", web.webRedirectURIs[0]), ("response_type", "code"),
+                    ("resource", "https://graph.microsoft.com"),
+                ])
+            page = try await browser.submit(page, "username", username)
+            page = try await browser.submit(page, "password", "demo")
+            if page.shownField == "consent" { page = try await browser.submit(page, "consent", "accept") }
+            #expect(try page.callback()["code"] != nil)
+        }
+    }
+
     @Test(
         arguments: [
             ("https://graph.microsoft.com", nil), ("https://graph.windows.net/", nil),

@@ -31,6 +31,8 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
 
     var purpose: Purpose
     var segment: TenantSegment
+    /// Whether an address of version 1 was asked. A request of an older version says nothing.
+    var isVersion1: Bool?
     var clientID: String
     var target: AnswerTarget
     var scopes: [String]
@@ -87,7 +89,7 @@ extension DemoAuthorizationRequest {
 
     /// Checks an authorization request in the platform's order.
     init(
-        authorize fields: FormFields, segment: TenantSegment, platform: IdentityPlatform
+        authorize fields: FormFields, segment: TenantSegment, platform: IdentityPlatform, isVersion1: Bool = false
     ) throws(AuthorizationFailure) {
         let client: DemoClient
         let redirectURI: String
@@ -107,6 +109,7 @@ extension DemoAuthorizationRequest {
             }
             try fields.checkSupport()
             try self.init(fields, segment: segment, client: client, target: target, scopes: platform.scopes)
+            self.isVersion1 = isVersion1
         } catch {
             throw AuthorizationFailure(error: error, target: target)
         }

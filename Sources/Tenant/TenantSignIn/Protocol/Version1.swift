@@ -105,3 +105,11 @@ extension JSONValue {
         return .object(members)
     }
 }
+
+extension PlatformError {
+    /// Personal accounts get nothing from addresses of version 1 (t2-msa-05), except where they are guests.
+    static let noVersion1ForPersonalAccounts = Self(
+        error: "invalid_request", number: 90027,
+        message: "We are unable to issue tokens from this API version on the MSA tenant. Please contact the "
+            + "application vendor as they need to use version 2.0 of the protocol to support this.")
+}

@@ -12,7 +12,8 @@ extension IdentityPlatform {
         controls.count(.authorize)
         return begin(request) { fields throws(AuthorizationFailure) in
             try DemoAuthorizationRequest(
-                authorize: isVersion1 ? fields.ofVersion2 : fields, segment: segment, platform: self)
+                authorize: isVersion1 ? fields.ofVersion2 : fields, segment: segment, platform: self,
+                isVersion1: isVersion1)
         }
     }
 

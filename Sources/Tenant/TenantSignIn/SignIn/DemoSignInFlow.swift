@@ -141,11 +141,13 @@ extension IdentityPlatform {
     }
 
     /// Throws what is only said after the sign-in: that the application asks for something which there is not
-    /// (t2-authz-06, t2-authz-25), or which it cannot have.
+    /// (t2-authz-06, t2-authz-25), or which it or the person cannot have.
     private func check(
         _ request: DemoAuthorizationRequest, of client: DemoClient, for account: DemoAccount
     ) throws(PlatformError) {
-        let tenant = TenantSegment.directoryName(ofID: request.segment.tenantID(for: account))
+        let tenantID = request.segment.tenantID(for: account)
+        if request.isVersion1 == true, tenantID == Tenant.consumers { throw .noVersion1ForPersonalAccounts }
+        let tenant = TenantSegment.directoryName(ofID: tenantID)
         if let asked = request.askedScope { _ = try scopes.parse(asked, of: client, tenant: tenant) }
         try grants.checkPermissions(of: client, scopes: request.scopes)
     }
