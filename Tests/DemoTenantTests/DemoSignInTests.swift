@@ -253,6 +253,23 @@ struct DemoSignInTests {
         }
     }
 
+    @Test func `an administrator consents to an administrator's permission, for themselves alone`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (browser, scope) = (tenant.browser(), ["scope": "openid offline_access User.Read.All"])
+            let (answer, pages) = try await browser.signIn("adele@contoso.example", scope)
+            #expect(pages == ["username", "password", "consent"])
+            let tokens = try await browser.redeem(answer["code"])
+            #expect(tokens.member("scope")?.contains("User.Read.All") == true, "\(tokens.text)")
+            #expect(try await browser.refresh(tokens.member("refresh_token")).status == 200)
+            let silent = try await browser.authorize(scope.merging(["prompt": "none"]) { $1 }).callback()
+            #expect(silent["code"] != nil, "\(silent)")
+
+            let other = tenant.browser()
+            let page = try await other.authorize(scope.merging(["login_hint": "megan@contoso.example"]) { $1 })
+            #expect(try await other.submit(page, "password", "demo").text.contains("Need admin approval"))
+        }
+    }
+
     @Test func `mfa signs in without a second factor until the silent call asks for one`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -19,9 +19,9 @@ extension Grants {
         }
     }
 
-    /// Returns whether an administrator has to consent first.
+    /// Returns whether an administrator has to consent first. One consents for themselves, on the page of everyone.
     package func needsAdministrator(_ account: DemoAccount, for client: DemoClient, scopes: [String]) -> Bool {
-        guard account.kind.asksForConsent else { return false }
+        guard account.kind.asksForConsent, !account.traits.contains(.administrator) else { return false }
         let adminOnly = scopes.contains { self.scopes.permission($0)?.adminOnly == true }
         guard account.traits.contains(.needsAdminConsent) || adminOnly else { return false }
         let granted = state.read { $0.adminConsents[client.id] }
