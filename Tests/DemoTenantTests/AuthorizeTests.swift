@@ -39,6 +39,9 @@ struct AuthorizeTests {
             PageCase(
                 testDescription: "another client's redirect URI",
                 changes: ["redirect_uri": "http://localhost:8080/native"], number: 50011),
+            // t2-authz-23, captured.
+            PageCase(testDescription: "an unknown prompt", changes: ["prompt": "please"], number: 90023),
+            PageCase(testDescription: "two prompts", changes: ["prompt": "select_account consent"], number: 90023),
             PageCase(testDescription: "an unknown tenant", changes: [:], segment: "woodgrove.example", number: 90002),
             PageCase(testDescription: "no tenant's name", changes: [:], segment: "woodgrove", number: 900_023),
         ])
@@ -50,6 +53,20 @@ struct AuthorizeTests {
             #expect(answer["Content-Type"] == "text/html; charset=utf-8")
             #expect(answer.text.contains("AADSTS\(row.number): "))
             #expect(answer.text.contains("Correlation ID"))
+        }
+    }
+
+    /// Fact t2-authz-26, captured.
+    @Test(arguments: ["common", "tfp/fabrikamb2c.example/b2c_1_susi"])
+    func `a client without any redirect URI gets an error page`(_ segment: String) async throws {
+        let device = DemoClient(id: "11111111-aaaa-4bbb-8ccc-00000000000d", name: "Device")
+        try await TestTenant.run(configured: { $0.clients.append(device) }) { (tenant) async throws in
+            for uri in ["http://localhost:8080/auth/callback", ""] {
+                let answer = try await tenant.browser().authorize(
+                    ["redirect_uri": uri], client: device, segment: segment)
+                #expect(answer.status == 400 && answer["Location"] == nil)
+                #expect(answer.text.contains("AADSTS500113: No reply address is registered for the application."))
+            }
         }
     }
 
@@ -96,9 +113,6 @@ struct AuthorizeTests {
                 testDescription: "a plain code challenge with other characters",
                 changes: ["code_challenge": String(repeating: "a", count: 43) + "+", "code_challenge_method": ""],
                 error: "invalid_request", number: 501491),
-            RedirectCase(
-                testDescription: "an unknown prompt", changes: ["prompt": "please"], error: "invalid_request",
-                number: 90023),
             RedirectCase(
                 testDescription: "claims that are not JSON", changes: ["claims": "{"], error: "invalid_request",
                 number: 9_002_313),

@@ -78,6 +78,26 @@ struct UserFlowTokenTests {
         }
     }
 
+    /// Fact t2-b2c-01, captured.
+    @Test(arguments: [flow, "\(Tenant.fabrikamB2CDomain)/b2c_1_susi"])
+    func `a redirect URI that is not registered is reported to the first one that is`(_ segment: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().authorize(
+                ["redirect_uri": "http://localhost:1/"], segment: segment)
+            let start = "\(TestTenant.web.redirectURIs[0])#error=redirect_uri_mismatch&"
+            #expect(answer["Location"]?.hasPrefix(start) == true, "\(answer.text)")
+            let callback = try answer.callback()
+            let sentence =
+                "AADB2C90006: The redirect URI 'http://localhost:1/' provided in the request is not registered for the "
+                + "client id '\(TestTenant.web.id)'.\r\nCorrelation ID: "
+            #expect(callback["error_description"]?.hasPrefix(sentence) == true, "\(callback)")
+            #expect(callback["state"] == "the state / & ü")
+            // Elsewhere it stays a page.
+            let page = try await tenant.browser().authorize(["redirect_uri": "http://localhost:1/"])
+            #expect(page.status == 400 && page["Location"] == nil)
+        }
+    }
+
     @Test func `a refresh token is good for fourteen days`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -24,6 +24,7 @@ import WebFormats
         var status = 302
         var location: String?
         var page = ""
+        var redirectURI = "http://localhost:8080/auth/callback"
         var expected: [String]
     }
 
@@ -52,6 +53,11 @@ import WebFormats
         Row(
             testDescription: "an address that begins like ours", location: "@x?error=login_required",
             expected: onlySignIn),
+        Row(testDescription: "its answer in the fragment", location: "@#error=login_required", expected: mayWork),
+        Row(testDescription: "a slash behind our path", location: "@/?error=login_required", expected: onlySignIn),
+        Row(
+            testDescription: "a slash for the path that ours lacks", location: "@/?error=login_required",
+            redirectURI: "http://localhost:8080", expected: mayWork),
         Row(testDescription: "a page", status: 200, page: "<h1>Sign in", expected: onlySignIn),
         Row(testDescription: "a pause", status: 429, expected: onlySignIn),
         Row(testDescription: "a fault", status: 503, expected: ["mistake authorization", "unknown scopes"]),
@@ -62,6 +68,14 @@ import WebFormats
         Row(
             testDescription: "AADSTS50011", kind: .workforce, status: 200, page: "AADSTS50011: The redirect URI",
             expected: ["mistake redirect_uri"]),
+        Row(
+            testDescription: "AADB2C90006 at another address", kind: .workforce,
+            location: "https://other.example/#error=redirect_uri_mismatch&error_description=AADB2C90006%3A+The",
+            expected: ["mistake redirect_uri"]),
+        Row(
+            testDescription: "AADB2C90006 at ours with a slash", kind: .workforce,
+            location: "@/#error=redirect_uri_mismatch&error_description=AADB2C90006%3A+The+redirect",
+            redirectURI: "http://localhost:8080", expected: ["mistake redirect_uri"]),
         Row(
             testDescription: "AADSTS700016", kind: .workforce, status: 400, page: "AADSTS700016: Application",
             expected: ["mistake client_id"]),
@@ -94,7 +108,7 @@ import WebFormats
         let application = Application(
             id: "app", page: .ios, title: "App", authority: try Authority(origin + path, kind: row.kind),
             registration: ClientRegistration(
-                clientID: "11111111-2222-4333-8444-555555555555", redirectURI: Provider.redirectURI,
+                clientID: "11111111-2222-4333-8444-555555555555", redirectURI: row.redirectURI,
                 scopes: ["user.read"]),
             credential: .fixed(.publicClient), api: nil)
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: { Date() })
@@ -114,8 +128,6 @@ import WebFormats
 /// A provider that answers every request to sign in alike.
 private final class Provider: Responder {
     static let tenant = "5c7d0b28-bdf8-410c-aa93-4df372b16203"
-    static let redirectURI = "http://localhost:8080/auth/callback"
-
     let origin = Mutex("")
     let state = Mutex("")
     private let row: RegistrationProbeTests.Row
@@ -139,7 +151,7 @@ private final class Provider: Responder {
         var fields: HTTPFields = [.contentType: "text/html"]
         if var location = row.location {
             if location.contains("?"), !location.contains("state=") { location += "&state=\(sent)" }
-            fields[.location] = location.replacing("@", with: Self.redirectURI)
+            fields[.location] = location.replacing("@", with: row.redirectURI)
         }
         return .response(
             Response(status: .init(code: row.status), headerFields: fields, body: Array(row.page.utf8)))

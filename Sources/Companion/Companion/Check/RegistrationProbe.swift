@@ -125,7 +125,8 @@ struct RegistrationProbe: Sendable {
     private func result(
         of answer: SignInAnswer, _ application: Application, _ registration: CheckReport.Registration
     ) -> Result? {
-        if answer.returned != nil {
+        // A user flow reports an unknown address to another one, which may only differ from ours in a slash.
+        if answer.returned != nil, !answer.has(Self.unknownAddress) {
             var findings: [CheckFinding] = [.good("redirect_uri", "The provider knows the redirect URI.")]
             if isAboutScope(answer) {
                 findings.append(refusedScopes(of: application, answer))

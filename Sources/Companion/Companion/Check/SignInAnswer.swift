@@ -57,8 +57,13 @@ struct SignInAnswer: Sendable {
         page = PageText(of: answer.body)
         let location = answer.head.headerFields[.location] ?? ""
         let parts = location.split(separator: "?", maxSplits: 1)
-        let parameters = Self.parameters(parts.count > 1 ? parts[1].prefix { $0 != "#" } : "")
-        let isBack = location.hasPrefix(redirectURI + "?")
+        let place = location.prefix { $0 != "?" && $0 != "#" }
+        // A user flow puts some errors into the fragment.
+        let query = parts.count > 1 ? parts[1].prefix { $0 != "#" } : location.dropFirst(place.count + 1)
+        let parameters = Self.parameters(query)
+        // A URI without a path is the same with a slash (RFC 3986 section 6.2.3), which the platform adds.
+        let hasNoPath = URLComponents(string: redirectURI)?.path.isEmpty == true
+        let isBack = place != location && (place == redirectURI || hasNoPath && place == "\(redirectURI)/")
         returned = isBack ? parameters : nil
         elsewhere = isBack || location.isEmpty ? nil : parts.first.map(String.init)
         let json = JSONValue(parsing: answer.body)

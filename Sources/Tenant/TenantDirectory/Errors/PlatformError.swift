@@ -201,6 +201,15 @@ extension PlatformError {
             message: "The redirect URI '\(uri)' specified in the request does not match the redirect URIs configured "
                 + "for the application '\(client.id)'. Make sure that it is, character by character, one of those.")
     }
+    /// The same at a user flow (t2-b2c-01).
+    package static func redirectURIMismatch(_ uri: String, ofUserFlow client: DemoClient) -> Self {
+        Self(
+            error: "redirect_uri_mismatch", number: 90006,
+            message: "The redirect URI '\(uri)' provided in the request is not registered for the client id "
+                + "'\(client.id)'.", prefix: userFlowPrefix)
+    }
+    package static let noAddressRegistered = Self(
+        error: "invalid_request", number: 500_113, message: "No reply address is registered for the application.")
     package static func unsupportedResponseType(_ type: String) -> Self {
         Self(
             error: "unsupported_response_type", number: 700054,

@@ -74,10 +74,14 @@ extension DemoAuthorizationRequest {
     ) throws(PlatformError) -> (DemoClient, redirectURI: String) {
         guard let id = fields.text("client_id") else { throw .missingParameter("client_id") }
         let client = try platform.registrations.client(id: id, at: segment)
+        guard !client.redirectURIs.isEmpty else { throw .noAddressRegistered }
         // Without one, the only one that is registered is meant (authz-err-10).
         let registered = client.redirectURIs.count == 1 ? client.redirectURIs.first : nil
         guard let redirectURI = fields.text("redirect_uri") ?? registered else { throw .noReplyAddress }
-        guard client.redirectClass(of: redirectURI) != nil else { throw .redirectURIMismatch(redirectURI, client) }
+        guard client.redirectClass(of: redirectURI) != nil else {
+            guard segment.userFlow == nil else { throw .redirectURIMismatch(redirectURI, ofUserFlow: client) }
+            throw .redirectURIMismatch(redirectURI, client)
+        }
         for name in parameters where fields.isRepeated(name) { throw .repeatedParameter(name) }
         return (client, redirectURI)
     }
@@ -95,8 +99,9 @@ extension DemoAuthorizationRequest {
         let redirectURI: String
         do throws(PlatformError) {
             (client, redirectURI) = try Self.client(fields, at: segment, of: platform)
+            _ = try Self.prompt(fields)
         } catch {
-            throw AuthorizationFailure(error: error)
+            throw AuthorizationFailure(error: error, target: Self.target(of: error, fields, platform))
         }
         // An ID token never stands in a query, which servers log (OAuth 2.0 Multiple Response Types, section 3).
         let isForCode = ["code", nil].contains(fields.text("response_type"))
@@ -115,6 +120,24 @@ extension DemoAuthorizationRequest {
         }
     }
 
+    /// Returns where a user flow reports an address that is not registered: at the first one that is, never at the one
+    /// that was asked for (t2-b2c-01). All other errors of this kind are pages.
+    private static func target(
+        of error: PlatformError, _ fields: FormFields, _ platform: IdentityPlatform
+    ) -> AnswerTarget? {
+        guard error.error == "redirect_uri_mismatch", let id = fields.text("client_id"),
+            let redirectURI = platform.registrations.client(id: id)?.redirectURIs.first
+        else { return nil }
+        return AnswerTarget(redirectURI: redirectURI, responseMode: .fragment, state: fields["state"])
+    }
+
+    /// A prompt that there is not, and two of them, are refused on a page (t2-authz-23).
+    private static func prompt(_ fields: FormFields) throws(PlatformError) -> Prompt? {
+        guard let text = fields.text("prompt") else { return nil }
+        guard let prompt = Prompt(rawValue: text) else { throw .unsupportedPrompt }
+        return prompt
+    }
+
     /// Checks the part whose errors are sent to the application.
     private init(
         _ fields: FormFields, segment: TenantSegment, client: DemoClient, target: AnswerTarget, scopes: Scopes
@@ -127,11 +150,6 @@ extension DemoAuthorizationRequest {
         }
         if wantsIDToken, fields.text("nonce") == nil { throw .missingParameter("nonce") }
         guard let scope = fields.text("scope") else { throw .missingParameter("scope") }
-        var prompt: Prompt?
-        if let text = fields.text("prompt") {
-            guard let known = Prompt(rawValue: text) else { throw .unsupportedValue(text, of: "prompt") }
-            prompt = known
-        }
         var maxAge: Int?
         if let text = fields.text("max_age") {
             guard let seconds = Int(text), seconds >= 0 else { throw .unsupportedValue(text, of: "max_age") }
@@ -147,9 +165,9 @@ extension DemoAuthorizationRequest {
             purpose: .code, segment: segment, clientID: client.id, target: target, scopes: wanted,
             askedScope: scope, nonce: fields.text("nonce"), wantsIDToken: wantsIDToken,
             wantsNoCode: !kinds.contains("code"),
-            codeChallenge: try Self.codeChallenge(fields, client.redirectClass(of: target.redirectURI)), prompt: prompt,
-            maxAge: maxAge, loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
-            claims: claims, wantsClientInfo: fields["client_info"] == "1",
+            codeChallenge: try Self.codeChallenge(fields, client.redirectClass(of: target.redirectURI)),
+            prompt: try Self.prompt(fields), maxAge: maxAge, loginHint: fields.text("login_hint"),
+            domainHint: fields.text("domain_hint"), claims: claims, wantsClientInfo: fields["client_info"] == "1",
             replay: fields.text("companion_replay").flatMap(Replay.init))
     }
 
@@ -194,6 +212,12 @@ extension DemoAuthorizationRequest {
             throw AuthorizationFailure(error: error)
         }
     }
+}
+
+extension PlatformError {
+    fileprivate static let unsupportedPrompt = Self(
+        error: "invalid_request", number: 90023,
+        message: "Unsupported 'prompt' value. It is one of login, none, consent, select_account and create.")
 }
 
 /// Proof Key for Code Exchange (RFC 7636).
