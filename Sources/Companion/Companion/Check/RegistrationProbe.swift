@@ -27,7 +27,7 @@ struct RegistrationProbe: Sendable {
     let client: HTTPClient
 
     /// The redirect URI is not registered, or not for this platform. B2C has its own code.
-    private static let unknownAddress = ["AADSTS50011", "AADSTS900971", "AADB2C90006"]
+    private static let unknownAddress = ["AADSTS50011", "AADSTS900971", "AADB2C90006", "AADB2C90007"]
     /// The provider does not know the client ID.
     private static let unknownClient = ["AADSTS700016", "AADB2C90018"]
     /// A scope is malformed, unknown, belongs to an unknown resource, or is missing from the registration

@@ -22,8 +22,8 @@ package struct ErrorPage: Page {
         """
         <h1>\(HTML(saying: "Sign in"))</h1>
         <p class="lead">\(HTML(saying: title))</p>
-        <p class="notice" role="alert" lang="en">AADSTS\(error.number): \(error.message)</p>
-        \(diagnostics.troubleshooting(number: error.number, client: client))
+        <p class="notice" role="alert" lang="en">\(error.prefix)\(error.number): \(error.message)</p>
+        \(diagnostics.troubleshooting(number: error.number, prefix: error.prefix, client: client))
         """
     }
 }
@@ -83,12 +83,14 @@ struct UnassignedPage: Page {
 
 extension Diagnostics {
     /// Returns the troubleshooting details, as the real page lists them.
-    fileprivate func troubleshooting(number: Int, client: DemoClient?) -> HTML {
+    fileprivate func troubleshooting(
+        number: Int, prefix: String = PlatformError.workforcePrefix, client: DemoClient?
+    ) -> HTML {
         let application: HTML =
             client.map {
                 "<dt>\(HTML(saying: "App name"))</dt><dd>\($0.name)</dd>\n<dt>\(HTML(saying: "App ID"))</dt><dd>\($0.id)</dd>\n"
             } ?? ""
-        ClientNote.change { $0.error = "\(PlatformError.workforcePrefix)\(number)" }
+        ClientNote.change { $0.error = "\(prefix)\(number)" }
         return """
             <section class="details" aria-labelledby="troubleshooting">
             <h2 id="troubleshooting">\(HTML(saying: "Troubleshooting details"))</h2>

@@ -101,7 +101,8 @@ extension DemoAuthorizationRequest {
             (client, redirectURI) = try Self.client(fields, at: segment, of: platform)
             _ = try Self.prompt(fields)
         } catch {
-            throw AuthorizationFailure(error: error, target: Self.target(of: error, fields, platform))
+            throw AuthorizationFailure(
+                error: Self.said(error, at: segment, fields), target: Self.target(of: error, fields, platform))
         }
         // An ID token never stands in a query, which servers log (OAuth 2.0 Multiple Response Types, section 3).
         let isForCode = ["code", nil].contains(fields.text("response_type"))
@@ -116,8 +117,15 @@ extension DemoAuthorizationRequest {
             try self.init(fields, segment: segment, client: client, target: target, scopes: platform.scopes)
             self.isVersion1 = isVersion1
         } catch {
-            throw AuthorizationFailure(error: error, target: target)
+            throw AuthorizationFailure(error: Self.said(error, at: segment, fields), target: target)
         }
+    }
+
+    /// Returns an error of an authorization request as the path of the request has it.
+    private static func said(_ error: PlatformError, at segment: TenantSegment, _ fields: FormFields) -> PlatformError {
+        error.at(
+            segment, client: fields.text("client_id"), scope: fields.text("scope"),
+            responseType: fields.text("response_type"))
     }
 
     /// Returns where a user flow reports an address that is not registered: at the first one that is, never at the one

@@ -114,7 +114,8 @@ extension IdentityPlatform {
         do throws(PlatformError) {
             try check(request, of: client, for: account)
         } catch {
-            return .refused(error.atRedirectURI)
+            return .refused(
+                error.atRedirectURI.at(request.segment, client: request.clientID, scope: request.askedScope))
         }
         if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }
         // An administrator may consent for others without using the application.
