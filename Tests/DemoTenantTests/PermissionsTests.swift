@@ -94,6 +94,19 @@ import Testing
         }
     }
 
+    @Test func `an administrator consents for everyone to an application that lists nothing`() async throws {
+        try await Self.run([:]) { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.get(
+                "/contoso.example/v2.0/adminconsent",
+                [("client_id", TestTenant.web.id), ("redirect_uri", TestTenant.web.redirectURIs[0]), ("state", "s")])
+            page = try await browser.submit(page, "username", "adele@contoso.example")
+            page = try await browser.submit(page, "password", "demo")
+            let answer = try await browser.submit(page, "consent", "accept").callback()
+            #expect(answer["admin_consent"] == "True" && answer["error"] == nil, "\(answer)")
+        }
+    }
+
     private static let both = [
         graph: ["User.Read", "mail.read", "openid"], AccessToken.graphAudience: ["user.read"],
         "api://tasks": ["Tasks.Read"],

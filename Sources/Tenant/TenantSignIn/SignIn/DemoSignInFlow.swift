@@ -150,6 +150,8 @@ extension IdentityPlatform {
         if request.isVersion1 == true, tenantID == Tenant.consumers { throw .noVersion1ForPersonalAccounts }
         let tenant = TenantSegment.directoryName(ofID: tenantID)
         if let asked = request.askedScope { _ = try scopes.parse(asked, of: client, tenant: tenant) }
+        // A consent for everyone is to what is registered, roles of the application itself among it.
+        guard request.purpose != .adminConsent else { return }
         try grants.checkPermissions(of: client, scopes: request.scopes)
     }
 }
