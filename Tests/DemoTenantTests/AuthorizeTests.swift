@@ -247,7 +247,10 @@ struct AuthorizeTests {
             let without = ["code_challenge": "", "code_challenge_method": ""]
             let callback = try await tenant.browser().authorize(without, client: TestTenant.script).callback()
             #expect(callback["error"] == "invalid_request")
-            #expect(callback["error_description"]?.hasPrefix("AADSTS9002325: ") == true)
+            // Fact t2-tok-15, captured.
+            let sentence =
+                "AADSTS9002325: Proof Key for Code Exchange is required for cross-origin authorization code redemption. "
+            #expect(callback["error_description"]?.hasPrefix(sentence) == true, "\(callback)")
             for client in [TestTenant.web, TestTenant.native] {
                 #expect(try await tenant.browser().authorize(without, client: client).shownField == "username")
             }

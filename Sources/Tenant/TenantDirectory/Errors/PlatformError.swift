@@ -228,8 +228,8 @@ extension PlatformError {
     }
     package static let codeChallengeMissing = Self(
         error: "invalid_request", number: 9002325,
-        message: "Proof Key for Code Exchange is required of this client: send code_challenge with "
-            + "code_challenge_method=S256.")
+        message: "Proof Key for Code Exchange is required for cross-origin authorization code redemption. Send "
+            + "code_challenge with code_challenge_method=S256.")
     package static let codeChallengeInvalid = Self(
         error: "invalid_request", number: 501491,
         message: "Invalid size or character of the Code_Challenge parameter; with S256 it is 43 characters of "
