@@ -107,6 +107,47 @@ import Testing
         }
     }
 
+    @Test func `no grant gets a token for an API that the registration does not list`() async throws {
+        try await TestTenant.run(
+            configured: { configuration in
+                configuration.allowsPasswords = true
+                configuration.clients[0].permissions = [Self.graph: ["User.Read"]]
+                configuration.clients.append(Self.api)
+            }
+        ) { (tenant) async throws in
+            let (browser, web) = (tenant.browser(), TestTenant.web)
+            let scope = ["scope": "api://tasks/Tasks.Read"]
+            let usual = ["scope": "openid offline_access User.Read"]
+            let code = try await browser.signIn("megan@contoso.example", usual).answer["code"]
+            let redeemed = try await browser.redeem(code, scope)
+            let tokens = try await browser.redeem(code)
+            let renewed = try await browser.refresh(tokens.member("refresh_token"), scope)
+            let typed = try await browser.redeem(
+                nil,
+                [
+                    "grant_type": "password", "username": "megan@contoso.example", "password": "demo",
+                    "redirect_uri": "", "code_verifier": "",
+                ].merging(scope) { $1 }, client: web, segment: "contoso.example")
+            for answer in [redeemed, renewed, typed] {
+                #expect(answer.number == 650_057 && answer.member("error") == "invalid_client", "\(answer.text)")
+                #expect(answer.member("error_uri") == nil)
+            }
+            #expect(try await browser.refresh(tokens.member("refresh_token")).status == 200)
+        }
+    }
+
+    @Test func `the default scope means the same at the token endpoint`() async throws {
+        try await Self.run([Self.graph: ["Mail.Read"]]) { (tenant) async throws in
+            let (browser, scope) = (tenant.browser(), ["scope": "\(Self.graph)/.default offline_access"])
+            let code = try await browser.signIn("megan@contoso.example", scope).answer["code"]
+            let tokens = try await browser.redeem(code, scope)
+            let renewed = try await browser.refresh(tokens.member("refresh_token"), scope)
+            for answer in [tokens, renewed] {
+                #expect(answer.member("scope") == "\(Self.graph)/Mail.Read \(Self.graph)/.default", "\(answer.text)")
+            }
+        }
+    }
+
     private static let both = [
         graph: ["User.Read", "mail.read", "openid"], AccessToken.graphAudience: ["user.read"],
         "api://tasks": ["Tasks.Read"],

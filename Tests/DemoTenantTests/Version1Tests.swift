@@ -96,8 +96,17 @@ import WebFormats
                 "AADSTS90027: We are unable to issue tokens from this API version on the MSA tenant. Please contact the "
                 + "application vendor as they need to use version 2.0 of the protocol to support this. Trace ID: "
             #expect(callback["error_description"]?.hasPrefix(sentence) == true, "\(callback)")
-            // The same person may use version 2.
-            #expect(try await browser.signIn("alex@outlook.example", segment: segment).answer["code"] != nil)
+            // The same person may use version 2, but not go on with version 1.
+            let code = try await browser.signIn("alex@outlook.example", segment: segment).answer["code"]
+            var fields = [
+                ("client_id", web.id), ("client_secret", web.secret ?? ""), ("redirect_uri", web.webRedirectURIs[0]),
+                ("code_verifier", TestTenant.verifier), ("grant_type", "authorization_code"), ("code", code ?? ""),
+            ]
+            #expect(try await browser.post("/\(segment)/oauth2/token", fields).number == 90027)
+            let tokens = try await browser.redeem(code, segment: segment)
+            fields[4] = ("grant_type", "refresh_token")
+            fields[5] = ("refresh_token", tokens.member("refresh_token") ?? "")
+            #expect(try await browser.post("/\(segment)/oauth2/token", fields).number == 90027)
         }
     }
 

@@ -17,6 +17,7 @@ extension GrantRequest {
         guard let account = platform.people.account(username: code.username) else {
             throw PlatformError.unknownPerson(code.username, at: segment)
         }
+        try checkVersion(for: account)
         // One on demand is the one that was asked for.
         if let error = code.replay?.redemptionError { throw error }
         return try inWords(of: account) { try redeemed(code, of: account, for: client, at: redirectURI) }
@@ -39,7 +40,7 @@ extension GrantRequest {
         try checkRevocation(
             account, code.authentication, issued: code.expires.addingTimeInterval(-AuthorizationCode.lifetime))
         let askedScope = fields.text("scope")
-        let scopes = try askedScope.map { try platform.scopes.parse($0) } ?? code.scopes
+        let scopes = try scopes(askedScope, of: client, granted: code.scopes)
         guard platform.scopes.resources(scopes).count <= 1 else {
             throw askedScope.map(PlatformError.severalResources) ?? .noScopeForSeveralResources
         }

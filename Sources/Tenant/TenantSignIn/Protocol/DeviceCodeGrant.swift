@@ -25,7 +25,7 @@ extension GrantRequest {
     func deviceCode() throws -> JSONValue {
         let client = try clientOfDevice()
         guard let askedScope = fields.text("scope") else { throw PlatformError.missingParameter("scope") }
-        let scopes = try platform.scopes.parse(askedScope)
+        let scopes = try platform.scopes.parse(askedScope, of: client, tenant: segment.directoryID)
         guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(askedScope) }
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         let expires = now.addingTimeInterval(TimeInterval(DeviceSignIns.lifetime))
@@ -100,6 +100,7 @@ extension GrantRequest {
     ) throws -> JSONValue {
         try checkRevocation(account, authentication, issued: authentication.time)
         let claims = try RequestedClaims(fields["claims"])
+        try platform.grants.checkPermissions(of: client, scopes: signIn.scopes)
         guard platform.grants.hasConsented(account, to: client, scopes: signIn.scopes) else {
             throw PlatformError.notConsented(client)
         }

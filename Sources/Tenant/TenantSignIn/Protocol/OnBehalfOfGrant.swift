@@ -81,7 +81,7 @@ extension GrantRequest {
     ) throws -> JSONValue {
         let requested = try RequestedClaims(fields["claims"])
         guard let asked = fields.text("scope") else { throw PlatformError.missingParameter("scope") }
-        let scopes = try platform.scopes.parse(asked)
+        let scopes = try scopes(asked, of: client)
         guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(asked) }
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         guard !platform.grants.needsAdministrator(account, for: client, scopes: scopes),

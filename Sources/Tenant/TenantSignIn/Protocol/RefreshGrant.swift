@@ -16,6 +16,7 @@ extension GrantRequest {
         guard let account = platform.people.account(username: token.username) else {
             throw PlatformError.unknownPerson(token.username, at: segment)
         }
+        try checkVersion(for: account)
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         return try inWords(of: account) { try renewed(token, of: account, for: client) }
     }
@@ -35,7 +36,7 @@ extension GrantRequest {
         // If there are several resources, a refresh is for the first one.
         let askedScope = fields.text("scope")
         let scopes = platform.scopes.ofFirstResource(
-            try askedScope.map { try platform.scopes.parse($0) } ?? token.scopes)
+            try scopes(askedScope, of: client, granted: token.scopes))
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         if settings.isGeneric { try refuseAsOthers(token, asked: askedScope == nil ? [] : scopes) }
         let claims = try RequestedClaims(fields["claims"])

@@ -146,6 +146,23 @@ struct GrantRequest {
         }
     }
 
+    /// Returns the scopes of a request, all of which exist and are of APIs that the registration lists.
+    ///
+    /// - Parameter granted: Those of the grant, if the request names none.
+    func scopes(
+        _ asked: String?, of client: DemoClient, granted: [String] = []
+    ) throws(PlatformError) -> [String] {
+        var scopes = granted
+        if let asked { scopes = try platform.scopes.parse(asked, of: client, tenant: segment.directoryID) }
+        try platform.grants.checkPermissions(of: client, scopes: scopes)
+        return scopes
+    }
+
+    /// Throws if the address is of version 1, and the tenant of the person's account knows only version 2.
+    func checkVersion(for account: DemoAccount) throws(PlatformError) {
+        if isVersion1, segment.tenantID(for: account) == Tenant.consumers { throw .noVersion1ForPersonalAccounts }
+    }
+
     /// Throws if a grant is of another user flow of the B2C tenant (t2-b2c-04).
     func checkUserFlow(_ issued: UserFlow?) throws(PlatformError) {
         guard let issued, let asked = segment.userFlow, issued != asked else { return }
