@@ -10,11 +10,13 @@ const heads = () =>
     Object.assign(element("th", "", t(`truth.${name}`)), { scope: "col", lang: document.documentElement.lang })
   );
 
+const reason = (fact) => fact.on_purpose ?? fact.not_yet ?? fact.not_applicable;
+
 function row(fact) {
   const same = Object.assign(element("strong", "good", `✓ ${t("truth.same")}`), { lang: document.documentElement.lang });
   const cells = [
     [fact.fact, "fact"],
-    [fact.on_purpose ?? same, "here"],
+    [reason(fact) ?? same, "here"],
     [`${fact.source} (${fact.certainty})`, "source"],
   ];
   const shown = cells.map(([content, name]) => {
@@ -23,7 +25,7 @@ function row(fact) {
     else cell.dataset.title = t(`truth.${name}`);
     return cell;
   });
-  const line = element("tr", fact.on_purpose ? "differs" : "same", ...shown);
+  const line = element("tr", reason(fact) ? "differs" : "same", ...shown);
   line.id = fact.id;
   return line;
 }
@@ -38,6 +40,11 @@ function table(answer) {
   return [element("h2", "", answer), card];
 }
 
-const differing = facts.filter((fact) => fact.on_purpose).length;
-document.getElementById("counts").textContent = t("truth.counts", { same: facts.length - differing, differing });
+const count = (is) => facts.filter(is).length;
+document.getElementById("counts").textContent = t("truth.counts", {
+  same: count((fact) => !reason(fact)),
+  differing: count((fact) => fact.on_purpose),
+  still: count((fact) => fact.not_yet),
+  absent: count((fact) => fact.not_applicable),
+});
 document.getElementById("facts").replaceChildren(...[...new Set(facts.map((fact) => fact.answer))].flatMap(table));

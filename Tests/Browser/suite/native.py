@@ -102,11 +102,13 @@ def truth(browser):
         "return Object.fromEntries([...document.querySelectorAll('#facts tbody tr')].map((row) => [row.id, "
         "[row.closest('.card').previousElementSibling, ...row.cells].map((each) => each.textContent)]))")
     for fact in facts:
-        here = fact.get("on_purpose", "✓ The same")
+        here = next((fact[name] for name in ("on_purpose", "not_yet", "not_applicable") if name in fact), "✓ The same")
         wanted = [fact["answer"], fact["fact"], here, f"{fact['source']} ({fact['certainty']})"]
         assert shown.get(fact["id"]) == wanted, (wanted, shown.get(fact["id"]))
-    differing = sum("on_purpose" in fact for fact in facts)
-    browser.expect_text("#counts", f"{len(facts) - differing} facts are the same here. {differing} differ on purpose.")
+    purpose, still, absent = (sum(name in fact for fact in facts) for name in ("on_purpose", "not_yet", "not_applicable"))
+    browser.expect_text(
+        "#counts", f"{len(facts) - purpose - still - absent} facts are the same here. {purpose} differ on purpose, {still} differ still, "
+        f"{absent} are about what is not here.")
     colours = browser.driver.execute_script(
         "return ['tr.same strong', 'tr.differs td'].map((each) => getComputedStyle(document.querySelector(each)).color)")
     assert colours[0] != colours[1], colours

@@ -1,10 +1,12 @@
 """The tenant beside captured answers of the real platform: Public/data/truth.json has a fact in each row, with its source.
 
 A row compares one part of one answer: that it is always or never there, and its form. Rows that are captured or documented
-fail; inferred ones only say so. A row that is to stay different has the reason in `on_purpose`, and fails once it is equal.
+fail; inferred ones only say so. A row that is to stay different has the reason in `on_purpose`, and one that differs still says how in
+`not_yet`: both fail once they are equal. A row about what the tenant does not have names that in `not_applicable`, and asks nothing.
 """
 
 import base64
+import collections
 import functools
 import json
 import pathlib
@@ -24,6 +26,7 @@ MANY = "many@contoso.example"
 FLOW = f"tfp/{B2C}/b2c_1_susi"
 BIANCA = f"b2cuser@{B2C}"
 ROOT = pathlib.Path(__file__).parent.parent.parent.parent
+NOBODY = "11111111-0000-4000-8000-000000000000"
 CORRELATION = "11111111-2222-4333-8444-555555555555"
 API = "api://web.truth.example"
 OLDER_API = "api://older.truth.example"
@@ -42,6 +45,7 @@ APPLICATIONS = [
     {"name": "Optional", "web": [OPTIONAL_URI], "secret_file": "secret", "group_claims": "all",
      "optional_claims": {"id_token": ["auth_time", "login_hint", "sid"]}},
 ]
+REASONS = ("on_purpose", "not_yet", "not_applicable")
 USERS = [{"username": MANY, "password": "demo", "many_groups": 201}]
 
 
@@ -177,6 +181,12 @@ class Context:
 
     def device(self, scope="openid"):
         return self.post("common", path="oauth2/v2.0/devicecode", client_id=self.tenant.native_id, scope=scope).json()
+
+    def redeemed_device(self):
+        code = self.device()
+        approve(self.tenant.session(), code["verification_uri"], code["user_code"])
+        self.poll(code["device_code"])
+        return self.poll(code["device_code"])
 
     def poll(self, code, grant=DEVICE):
         return Answer(self.post("common", grant_type=grant, client_id=self.tenant.native_id, device_code=code))
@@ -374,10 +384,17 @@ ANSWERS = {
     "token error: no secret of an application": refused(
         grant_type="client_credentials", client_id="WEB", scope="https://graph.microsoft.com/.default"),
     "token error: secret of a public client": refused(grant_type="refresh_token", client_id="NATIVE", client_secret="x", refresh_token="x"),
-    "token error: unknown client": refused(grant_type="refresh_token", client_id="11111111-0000-4000-8000-000000000000", refresh_token="x"),
+    "token error: unknown client": refused(grant_type="refresh_token", client_id=NOBODY, refresh_token="x"),
     "token error: empty client ID": refused(grant_type="refresh_token", client_id="00000000-0000-0000-0000-000000000000", refresh_token="x"),
     "token error: client ID that is no GUID": refused(grant_type="refresh_token", client_id="{client_id}", refresh_token="x"),
     "token error: unknown resource": own("https://nothing.example/.default"),
+    "token error: unknown resource of a refresh": lambda context: Answer(context.web(
+        grant_type="refresh_token", scope="https://nothing.example/Read",
+        refresh_token=context.tokens(segment="contoso.example").json()["refresh_token"])),
+    "token error: unknown client at consumers": refused("consumers", grant_type="refresh_token", client_id=NOBODY, refresh_token="x"),
+    "token error asked by another name of the host": lambda context: Answer(context.tenant.session().post(
+        context.tenant.numeric + "/contoso.example/oauth2/v2.0/token",
+        data={"grant_type": "refresh_token", "client_id": NOBODY, "refresh_token": "x"})),
     "token error: unknown grant": refused(grant_type="magic", **OWN),
     "token error: scope without .default": own("https://graph.microsoft.com/User.Read"),
     "token error: unknown tenant": refused("nosuch.example", grant_type="refresh_token", refresh_token="x", **OWN),
@@ -410,12 +427,15 @@ ANSWERS = {
         client_id=context.tenant.ids["Page"], redirect_uri=PAGE_URI).headers["Location"].replace("#", "?")),
     "authorize: declined consent": lambda context: context.controlled(
         lambda: Answer(address=context.code(MEGAN, consent="cancel")), require_consent=MEGAN),
-    "authorize: unknown client": lambda context: context.page_of(context.authorize(client_id="11111111-0000-4000-8000-000000000000")),
+    "authorize: unknown client": lambda context: context.page_of(context.authorize(client_id=NOBODY)),
     "authorize: no client_id": lambda context: context.page_of(context.authorize(client_id=None)),
     "authorize: no redirect_uri": lambda context: Answer(address=context.code(redirect_uri=None)),
     "authorize: prompt=none with nobody": lambda context: Answer(address=context.authorize(prompt="none", state="s").headers["Location"]),
     "authorize: prompt=none without consent": Context.silent,
     "authorize: unknown scope": lambda context: Answer(address=context.code(scope="openid https://graph.microsoft.com/Nothing.Here")),
+    "authorize: scope of wrong form": lambda context: Answer(address=context.code(scope="openid /")),
+    "authorize: unknown resource": lambda context: Answer(address=context.code(
+        segment="contoso.example", scope="openid https://nothing.example/Read")),
     "token answer with client_info": lambda context: context.redeemed({"client_info": "1"}),
     "token answer with return-client-request-id": lambda context: context.redeemed(
         {"return-client-request-id": "true"}, {"client-request-id": CORRELATION, "return-client-request-id": "true"}),
@@ -433,6 +453,7 @@ ANSWERS = {
     "device code without scope": lambda context: Answer(
         context.post("common", path="oauth2/v2.0/devicecode", client_id=context.tenant.native_id)),
     "device code that is unknown": lambda context: context.poll("nothing"),
+    "device code that was redeemed": Context.redeemed_device,
     "device code that is declined": lambda context: context.approved("cancel"),
     "token error: expired secret": refused(
         grant_type="client_credentials", client_id="EXPIRED", client_secret=SECRET, scope="https://graph.microsoft.com/.default"),
@@ -525,29 +546,44 @@ def difference(context, row):
     return None if "form" not in row or re.fullmatch(row["form"], found, re.DOTALL) else f"is {found[:160]}"
 
 
-@test("each fact of the table is so here, or differs on purpose with its reason")
-def facts(context):
-    counts = {"equal": 0, "on purpose": 0, "inferred": 0}
-    wrong = []
+@test("each row can fail: it has one reason at most, and what may be missing has one")
+def sound(_):
+    ids = collections.Counter(row["id"] for row in rows())
+    assert set(ids.values()) == {1}, ids.most_common(3)
     for row in rows():
-        said = difference(context, row)
-        if "on_purpose" in row:
-            counts["on purpose"] += 1
+        reasons = [name for name in REASONS if name in row]
+        assert len(reasons) <= 1 and (reasons or row["presence"] != "sometimes"), row
+        assert ("look" in row) == ("not_applicable" not in row), row
+
+
+@test("each fact of the table is so here, or has the reason why it is not")
+def facts(context):
+    counts, areas, wrong = collections.Counter(), collections.defaultdict(collections.Counter), []
+    for row in rows():
+        reason = next((name for name in REASONS if name in row), None)
+        said = reason if reason == "not_applicable" else difference(context, row)
+        if reason:
+            kind = reason
             if said is None:
-                wrong.append(f"{row['id']} is equal now, and says “{row['on_purpose']}”")
+                wrong.append(f"{row['id']} is equal now, and says “{row[reason]}”")
         elif said is None:
-            counts["equal"] += 1
+            kind = "equal"
         elif row["certainty"] == "inferred":
-            counts["inferred"] += 1
+            kind = "inferred"
             print(f"note  {row['id']} {row['answer']}: {row['look']} {said}; inferred: {row['fact']}")
         else:
+            kind = "wrong"
             wrong.append(f"{row['id']} {row['answer']}: {row['look']} {said}; {row['fact']} ({row['source']})")
-    print("      " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+        counts[kind] += 1
+        areas[re.match("(?:t2-)?([a-z0-9]+)", row["id"])[1]][kind] += 1
+    print("      " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    print("      equal by area: " + ", ".join(f"{name} {kinds['equal']} of {kinds.total()}" for name, kinds in sorted(areas.items())))
     assert not wrong, "\n".join(wrong)
 
 
 @test("the README says how many facts there are, and how many differ")
 def counted(_):
-    differing = sum("on_purpose" in row for row in rows())
+    purpose, still, absent = (sum(name in row for row in rows()) for name in REASONS)
     said = " ".join((ROOT / "README.md").read_text().split())
-    assert f"{len(rows())} facts with their sources, of which {differing} differ on purpose" in said, (len(rows()), differing)
+    wanted = f"{len(rows())} facts with their sources, of which {purpose} differ on purpose, {still} differ still, and {absent} are about what is not here"
+    assert wanted in said, wanted
