@@ -45,12 +45,12 @@ MIDDLE_URI = "http://localhost:8081/callback"
 class Certificate:
     """A certificate of an application, which it has signed itself, and its key."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, days=2):
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         now, subject = datetime.datetime.now(datetime.UTC), x509.Name.from_rfc4514_string(f"CN={name}")
         builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(self.key.public_key())
-        self.certificate = builder.serial_number(x509.random_serial_number()).not_valid_before(now).not_valid_after(
-            now + datetime.timedelta(days=2)).sign(self.key, hashes.SHA256())
+        self.certificate = builder.serial_number(x509.random_serial_number()).not_valid_before(now + datetime.timedelta(days - 3)).not_valid_after(
+            now + datetime.timedelta(days)).sign(self.key, hashes.SHA256())
         self.pem = self.certificate.public_bytes(serialization.Encoding.PEM)
         self.public, self.whole = folder / f"{name}.pem", folder / f"{name}-with-key.pem"
         self.public.write_bytes(self.pem)
@@ -63,12 +63,12 @@ class Certificate:
     def thumbprint(self):
         return self.certificate.fingerprint(hashes.SHA1()).hex()
 
-    def assertion(self, client_id, audience, seconds=300):
+    def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=()):
         """The proof that an application signs by itself (Microsoft's certificate-credentials.md)."""
         now, digest = int(time.time()), self.certificate.fingerprint(hashes.SHA256())
+        claims = {"aud": audience, "iss": client_id, "sub": client_id, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds}
         return jwt.encode(
-            {"aud": audience, "iss": client_id, "sub": client_id, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds},
-            self.key, algorithm="PS256", headers={"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode()})
+            {name: value for name, value in claims.items() if name not in without}, self.key, algorithm=algorithm, headers={"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode()})
 
 
 class Context:

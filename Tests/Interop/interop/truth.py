@@ -17,6 +17,7 @@ from contextlib import contextmanager
 
 from suite.registry import registry
 
+from .credentials import Certificate
 from .tenant import ADELE, SECRET, WEB_URI, approve, query, running, sign_in
 
 tests, test = registry("truth")
@@ -44,7 +45,13 @@ APPLICATIONS = [
     {"name": "Personal", "web": [PERSONAL_URI], "secret_file": "secret", "tenants": ["outlook.example"]},
     {"name": "Optional", "web": [OPTIONAL_URI], "secret_file": "secret", "group_claims": "all",
      "optional_claims": {"id_token": ["auth_time", "login_hint", "sid"]}},
+    {"name": "Certified", "web": ["http://localhost:8080/certified"], "certificate_file": "Certified.pem"},
+    {"name": "Ended", "web": ["http://localhost:8080/ended"], "certificate_file": "Ended.pem"},
+    {"name": "Native", "native_authentication": True, "user_flow": {"method": "code", "attributes": [
+        {"name": "displayName", "regex": "^[A-Z]"}, {"name": "age", "type": "integer"}]}},
 ]
+# The days that each is still valid. Nobody has registered Stranger's.
+CERTIFICATES = {"Certified": 2, "Ended": -1, "Stranger": 2}
 REASONS = ("on_purpose", "not_yet", "not_applicable")
 USERS = [{"username": MANY, "password": "demo", "many_groups": 201}]
 
@@ -61,8 +68,10 @@ def part(token, index):
 class Answer:
     """One answer, of which rows compare parts."""
 
-    def __init__(self, response=None, token=None, address=None):
+    def __init__(self, response=None, token=None, address=None, **body):
         self.response, self.token, self.address = response, token, address
+        if body:
+            self.body = body
 
     @functools.cached_property
     def body(self):
@@ -89,7 +98,8 @@ class Answer:
             "header": lambda: self.response.headers.get(name),
             "query": lambda: query(self.address).get(name),
             "jose": lambda: part(self.token, 0).get(name),
-            "claims": lambda: self.members.get(name),
+            "claims": lambda: self.members.get(name) if name else self.members,
+            "text": lambda: self.response.text,
             "body": lambda: functools.reduce(inner, name.split("."), self.body),
         }[kind]()
         return found if found is None or isinstance(found, str) else json.dumps(found)
@@ -104,8 +114,8 @@ def inner(value, name):
 class Context:
     """Makes each answer once."""
 
-    def __init__(self, tenant):
-        self.tenant, self.situation = tenant, tenant.situation
+    def __init__(self, tenant, certificates):
+        self.tenant, self.situation, self.certificates = tenant, tenant.situation, certificates
         self.made = {}
 
     def get(self, path, **more):
@@ -221,6 +231,38 @@ class Context:
 
     def ask_graph(self, path="/v1.0/me", scope="openid offline_access User.Read", username=ADELE):
         return self.graph(self.tokens(username, scope=scope).json()["access_token"], path)
+
+    def post_graph(self, path, body=None, scope="openid profile User.Read User.ReadBasic.All"):
+        token = self.tokens(scope=scope).json()["access_token"]
+        return Answer(self.tenant.session().post(self.tenant.origin + path, json=body, headers={"Authorization": f"Bearer {token}"}))
+
+    def lives(self):
+        tokens = [part(self.tokens().json()["access_token"], 1) for _ in range(3)]
+        return Answer(differ=len({token["exp"] - token["iat"] for token in tokens}) > 1)
+
+    def certified(self, name="Certified", by=None, **more):
+        """The answer to an application that proves itself by an assertion."""
+        audience = f"{self.tenant.origin}/contoso.example/oauth2/v2.0/token"
+        assertion = self.certificates[by or name].assertion(self.tenant.ids[name], audience, **more)
+        return Answer(self.post(
+            "contoso.example", grant_type="client_credentials", client_id=self.tenant.ids[name], scope="https://graph.microsoft.com/.default",
+            client_assertion=assertion, client_assertion_type="urn:ietf:params:oauth:client-assertion-type:jwt-bearer"))
+
+    def native(self, path, **fields):
+        return Answer(self.post(FABRIKAM, path=f"signup/v1.0/{path}", client_id=self.tenant.ids["Native"], **fields))
+
+    def begin_sign_up(self, username, **more):
+        return self.native("start", username=username, challenge_type="oob redirect", **more)
+
+    def challenge_sign_up(self, username):
+        token = self.begin_sign_up(username).body["continuation_token"]
+        return self.native("challenge", continuation_token=token, challenge_type="oob redirect")
+
+    def sign_up(self, username):
+        """The answer to the right code of a person who has given no attributes."""
+        token = self.challenge_sign_up(username).body["continuation_token"]
+        sent = self.get("/outbox", params={"to": username, "wait": 5}).json()["messages"][0]["code"]
+        return self.native("continue", continuation_token=token, grant_type="oob", oob=sent)
 
     def controlled(self, make, **settings):
         """An answer while the tenant has settings of its control page."""
@@ -522,6 +564,40 @@ ANSWERS = {
     "logout by POST": lambda context: Answer(context.post("common", path="oauth2/v2.0/logout")),
     "logout with a return address": lambda context: context.sign_out(WEB_URI),
     "logout with an unregistered return address": lambda context: context.sign_out("https://page.example/", follow=True),
+    "lives of access tokens": Context.lives,
+    "lives of tokens on behalf of somebody": lambda context: Answer(
+        differ=len({context.on_behalf().body["expires_in"] for _ in range(3)}) > 1),
+    "device code of a scope of wrong form": lambda context: Answer(
+        context.post("common", path="oauth2/v2.0/devicecode", client_id=context.tenant.native_id, scope="/")),
+    "device code without client_id": lambda context: Answer(context.post("common", path="oauth2/v2.0/devicecode", scope="openid")),
+    "admin consent without redirect_uri": lambda context: Answer(address=sign_in(
+        context.tenant.session(),
+        f"{context.tenant.origin}/contoso.example/adminconsent?client_id={context.tenant.web_id}&state=s", WEB_URI, ADELE)),
+    "token answer of a certificate": Context.certified,
+    "token answer of a certificate with RS256": lambda context: context.certified(algorithm="RS256"),
+    "token answer of an assertion without nbf": lambda context: context.certified(without=["nbf"]),
+    "token error: unknown certificate": lambda context: context.certified(by="Stranger"),
+    "token error: expired assertion": lambda context: context.certified(seconds=-1000),
+    "token error: expired certificate": lambda context: context.certified("Ended"),
+    "userinfo by POST": lambda context: context.post_graph("/oidc/userinfo", scope="openid profile email"),
+    "B2C: prompt=none with nobody": lambda context: Answer(address=context.get(f"/{FLOW}/oauth2/v2.0/authorize", params={
+        "client_id": context.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid", "prompt": "none",
+    }).headers["Location"]),
+    "Graph 400 of endsWith without ConsistencyLevel": lambda context: context.ask_graph(
+        "/v1.0/users?$count=true&$filter=endsWith(mail,'@contoso.example')", "openid User.ReadBasic.All"),
+    "Graph 400 of an unknown property": lambda context: context.ask_graph("/v1.0/me?$select=nosuch"),
+    "Graph 200 of a personal account's properties": lambda context: context.ask_graph(
+        "/v1.0/me?$select=displayName,mail,id", username="alex@outlook.example"),
+    "Graph: photo of a personal account": lambda context: context.ask_graph("/v1.0/me/photo/$value", username="alex@outlook.example"),
+    "Graph: batch of 21 requests": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
+        {"id": str(number), "method": "GET", "url": "/me"} for number in range(21)]}),
+    "Graph: batch in which a dependency fails": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
+        {"id": "1", "method": "GET", "url": "/users/nosuch"}, {"id": "2", "method": "GET", "url": "/me", "dependsOn": ["1"]}]}),
+    "registration of a client": lambda context: Answer(context.post("contoso.example", path="oauth2/v2.0/register")),
+    "native sign-up begun with an unknown attribute": lambda context: context.begin_sign_up(
+        "newcomer1@customer.example", attributes='{"nosuch":"x"}'),
+    "native sign-up challenged": lambda context: context.challenge_sign_up("newcomer2@customer.example"),
+    "native sign-up without attributes": lambda context: context.sign_up("newcomer3@customer.example"),
     "admin consent: success": lambda context: context.consent("accept"),
     "admin consent: declined": lambda context: context.consent("cancel"),
     "admin consent of version 1": lambda context: Answer(context.get(
@@ -531,9 +607,10 @@ ANSWERS = {
 
 @contextmanager
 def environment(binary, root, folder):
+    certificates = {name: Certificate(folder, name, days) for name, days in CERTIFICATES.items()}
     with running(binary, root / "Public", folder, more={"exposes": {API: ["Tasks.Read"]}, "access_token_version": 2, "id_tokens": True},
         settings={"password_grant": True, "users": USERS}, others=APPLICATIONS) as tenant:
-        yield Context(tenant)
+        yield Context(tenant, certificates)
 
 
 def difference(context, row):
