@@ -76,6 +76,9 @@ struct GraphDirectoryTests {
             ("users?$top=0", false, 400, "Request_UnsupportedQuery"),
             ("users?$skip=1", true, 400, "Request_BadRequest"),
             ("users?$select=nothing", false, 400, "BadRequest"), ("me?$select=nothing", false, 400, "BadRequest"),
+            ("users?$select=preferredName", false, 501, "NotImplemented"),
+            ("users?$select=displayName,Birthday", false, 501, "NotImplemented"),
+            ("me?$select=preferredName,birthday", false, 200, nil),
             ("users?$filter=nothing+eq+'x'", false, 400, "BadRequest"),
             ("users?$orderby=nothing", false, 400, "BadRequest"),
             ("users?$orderby=jobTitle", false, 400, "Request_UnsupportedQuery"),
@@ -375,6 +378,15 @@ struct GraphDirectoryTests {
             for path in ["me", "users/alex@outlook.example", "me/messages", "me/photo"] {
                 #expect(try await browser.me(token, path: "/v1.0/\(path)").status == 200, "\(path)")
             }
+        }
+    }
+
+    @Test func `all properties of a personal account come, and the context names the selected ones`() async throws {
+        try await run("alex@outlook.example", "User.Read") { (_, browser, token) async throws in
+            let me = try await browser.me(token, path: "/v1.0/me?$select=mail,displayName")
+            #expect(me.member("surname") == "Wilber" && me.member("givenName") == "Alex")
+            #expect(me.member("@odata.context")?.hasSuffix("#users(mail,displayName)/$entity") == true)
+            #expect(try await browser.me(token, path: "/v1.0/me?$select=nothing").graphError == "BadRequest")
         }
     }
 

@@ -19,8 +19,8 @@ extension GraphCall {
         var requests: [GraphBatchRequest] = []
         for item in items {
             let request = try GraphBatchRequest(item)
-            let known = requests.map(\.id)
-            guard !known.contains(request.id) else {
+            let known = requests.map(\.key)
+            guard !known.contains(request.key) else {
                 throw .badRequest("Request Id has to be unique in a batch. Duplicated: '\(request.id)'.")
             }
             guard request.dependsOn.allSatisfy(known.contains) else {
@@ -33,7 +33,7 @@ extension GraphCall {
             let response =
                 request.dependsOn.contains(where: failed.contains)
                 ? GraphIDs(self.request, clock: graph.clock).refusal(.failedDependency) : await answer(request)
-            if !(200..<300).contains(response.status.code) { failed.insert(request.id) }
+            if !(200..<300).contains(response.status.code) { failed.insert(request.key) }
             responses.append(Self.json(response, to: request))
         }
         return .response(.json(.ok, ["responses": .array(responses)]))
@@ -58,6 +58,10 @@ extension GraphCall {
     private static func json(_ response: Response, to item: GraphBatchRequest) -> JSONValue {
         var headers: [String: JSONValue] = [:]
         for field in response.headerFields { headers[field.name.rawName] = .string(field.value) }
+        // An error says JSON and no more (t2-batch-04).
+        if response.status.code >= 400, response.headerFields[.contentType]?.hasPrefix("application/json") == true {
+            headers[HTTPField.Name.contentType.rawName] = "application/json"
+        }
         let body = JSONValue(parsing: response.body) ?? .string(Data(response.body).base64EncodedString())
         return [
             "id": .string(item.id), "status": .integer(response.status.code), "headers": .object(headers),
@@ -73,7 +77,10 @@ private struct GraphBatchRequest {
     let url: String
     let fields: HTTPFields
     let body: [UInt8]
+    /// The keys of others.
     let dependsOn: [String]
+    /// Its ID as others name it: in any case (t2-batch-07).
+    var key: String { id.lowercased() }
 
     init(_ item: JSONValue) throws(GraphError) {
         guard let id = item["id"]?.string, !id.isEmpty, let name = item["method"]?.string,
@@ -90,7 +97,7 @@ private struct GraphBatchRequest {
         guard body.isEmpty || fields[.contentType] != nil else {
             throw .badRequest("Write request id '\(id)' does not contain Content-Type header or body.")
         }
-        dependsOn = item["dependsOn"]?.array?.compactMap(\.string) ?? []
+        dependsOn = item["dependsOn"]?.array?.compactMap { $0.string?.lowercased() } ?? []
     }
 }
 

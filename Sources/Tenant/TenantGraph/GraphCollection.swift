@@ -59,6 +59,7 @@ struct GraphCollection: Sendable {
         for name in query.select where !has(name) {
             throw .unknownProperty(name, of: type, in: "Parsing OData Select and Expand failed")
         }
+        guard !query.select.contains(where: isOfOneObject) else { throw .notImplemented }
         for property in query.filter?.properties ?? [] where !has(property.prefix { $0 != "/" }) {
             throw .unknownProperty(property, of: type, in: "Invalid filter clause")
         }
@@ -87,6 +88,10 @@ struct GraphCollection: Sendable {
             guard types.contains(where: { $0.sortable.contains { $0.lowercased() == order.property.lowercased() } })
             else { throw .unsupportedQuery("Unsupported sort property '\(order.property)' for '\(type.title)'.") }
         }
+    }
+
+    private func isOfOneObject(_ name: String) -> Bool {
+        types.contains { type in type.property(name).map { type.single.contains($0) } == true }
     }
 
     private func has(_ name: some StringProtocol) -> Bool { types.contains { $0.property(String(name)) != nil } }

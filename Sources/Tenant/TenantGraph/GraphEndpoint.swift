@@ -95,7 +95,9 @@ extension Graph {
                 throw .unknownProperty(name, of: entity.type, in: "Parsing OData Select and Expand failed")
             }
             let select = query.select.isEmpty ? "" : "(\(query.select.joined(separator: ",")))"
-            var members = entity.shown(query.select)
+            // Of a personal account all properties come, whichever are selected (t2-graph-15).
+            let isPersonal = call.caller.tenantID == Tenant.consumers && entity.type == .user
+            var members = entity.shown(isPersonal ? [] : query.select)
             members["@odata.context"] = .string("\(root)#\(collection)\(select)/$entity")
             return .json(.ok, .object(members))
         case .created(let entity, let collection):

@@ -31,6 +31,10 @@ struct GraphError: Error {
         Self(status: .badRequest, code: "Request_UnsupportedQuery", message: message)
     }
 
+    /// A collection does not have it.
+    static let notImplemented = Self(
+        status: .notImplemented, code: "NotImplemented", message: "This operation target is not yet supported.")
+
     static func unknownSegment(_ segment: String) -> Self {
         badRequest("Resource not found for the segment '\(segment)'.")
     }

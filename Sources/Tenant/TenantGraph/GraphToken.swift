@@ -83,11 +83,11 @@ extension Graph {
 
     /// Returns the error of continuous access evaluation.
     private func insufficientClaims(_ challenge: Int) -> GraphError {
-        let claims: JSONValue = ["access_token": ["nbf": ["essential": true, "value": "\(challenge)"]]]
-        return insufficientClaims(
-            claims.text,
-            message: "Continuous access evaluation resulted in challenge with result: InteractionRequired and code: "
-                + "TokenIssuedBeforeRevocationTimestamp")
+        // Graph writes a blank before the value (t2-cae-02).
+        insufficientClaims(
+            #"{"access_token":{"nbf":{"essential":true, "value":"\#(challenge)"}}}"#,
+            message: "Continuous access evaluation resulted in claims challenge with result: InteractionRequired and "
+                + "code: TokenIssuedBeforeRevocationTimestamp")
     }
 
     /// Returns a challenge, with the claims in base64 with padding.

@@ -14,6 +14,8 @@ struct GraphType: Sendable, Hashable {
     var constant: [String] = []
     /// The properties by which the directory sorts.
     var sortable: [String] = []
+    /// The properties that one object has, and a collection cannot give (user-list.md, t2-graph-14).
+    var single: Set<String> = []
 
     /// The name in messages of the directory.
     var title: String { name.prefix(1).uppercased() + name.dropFirst() }
@@ -50,7 +52,11 @@ struct GraphType: Sendable, Hashable {
             "onPremisesProvisioningErrors", "otherMails", "pastProjects", "provisionedPlans", "proxyAddresses",
             "responsibilities", "schools", "skills",
         ],
-        sortable: ["displayName", "userPrincipalName"])
+        sortable: ["displayName", "userPrincipalName"],
+        single: [
+            "aboutMe", "birthday", "hireDate", "interests", "mySite", "pastProjects", "preferredName",
+            "responsibilities", "schools", "skills",
+        ])
 
     static let group = GraphType(
         name: "group",

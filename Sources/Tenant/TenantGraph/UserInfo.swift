@@ -26,6 +26,8 @@ extension Graph {
                     "sub": .string(account.subject(in: caller.tenantID, audience: application)),
                     "name": .string(people.displayName(of: account)), "given_name": .string(account.givenName),
                     "family_name": .string(account.surname), "email": .string(account.knownName),
+                    // Also when there is no photo (t2-ui-02).
+                    "picture": .string("\(addresses.baseURL)/v1.0/me/photo/$value"),
                 ])
         }
     }

@@ -100,6 +100,7 @@ class Answer:
             "jose": lambda: part(self.token, 0).get(name),
             "claims": lambda: self.members.get(name) if name else self.members,
             "text": lambda: self.response.text,
+            "challenge": lambda: base64.b64decode(re.search('claims="([^"]*)"', self.response.headers["WWW-Authenticate"])[1]).decode(),
             "body": lambda: functools.reduce(inner, name.split("."), self.body),
         }[kind]()
         return found if found is None or isinstance(found, str) else json.dumps(found)
@@ -235,6 +236,11 @@ class Context:
     def post_graph(self, path, body=None, scope="openid profile User.Read User.ReadBasic.All"):
         token = self.tokens(scope=scope).json()["access_token"]
         return Answer(self.tenant.session().post(self.tenant.origin + path, json=body, headers={"Authorization": f"Bearer {token}"}))
+
+    def after_revocation(self):
+        token = self.tokens(MEGAN, claims='{"access_token":{"xms_cc":{"values":["cp1"]}}}').json()["access_token"]
+        self.tenant.control(revoke=MEGAN)
+        return self.graph(token)
 
     def lives(self):
         tokens = [part(self.tokens().json()["access_token"], 1) for _ in range(3)]
@@ -553,6 +559,12 @@ ANSWERS = {
     "Graph 401 expired": lambda context: context.controlled(context.expired, access_token_seconds=1),
     "Graph 401 of a claims challenge": lambda context: context.controlled(lambda: context.ask_graph(
         scope="openid User.Read"), claims_challenge=True),
+    "Graph after a revocation": Context.after_revocation,
+    "Graph 501 of a property that lists lack": lambda context: context.ask_graph(
+        "/v1.0/users?$select=preferredName", "openid User.ReadBasic.All"),
+    "Graph: batch of ids that differ only in case": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
+        {"id": "a", "method": "GET", "url": "/me"}, {"id": "A", "method": "GET", "url": "/me"}]}),
+    "userinfo": lambda context: context.ask_graph("/oidc/userinfo", "openid profile email"),
     "Graph 403": lambda context: context.ask_graph("/v1.0/users"),
     "Graph 403 of mail": lambda context: context.ask_graph("/v1.0/me/messages"),
     "Graph 404 of a user": lambda context: context.ask_graph(
