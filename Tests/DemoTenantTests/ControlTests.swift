@@ -368,6 +368,26 @@ struct ControlTests {
         }
     }
 
+    @Test func `reset leaves consents, names and new accounts alone, and the seed forgets them`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (browser, platform) = (tenant.browser(), tenant.tenant.platform)
+            guard
+                case .success(let newcomer) = platform.people.newcomer(
+                    username: "casey@x.example", displayName: "Casey", isB2C: false),
+                platform.people.signUp(newcomer) != nil
+            else { throw TestFailure("refused") }
+            platform.grants.recordAdminConsent(to: TestTenant.web, scopes: ["User.Read"])
+            platform.state.change { $0.displayNames = ["adele@contoso.example": "Adele V."] }
+            func forgotten() -> [Bool] {
+                platform.state.read { [$0.adminConsents.isEmpty, $0.displayNames == nil, $0.signUps == nil] }
+            }
+            _ = try await browser.control(["reset": true])
+            #expect(forgotten() == [false, false, false])
+            _ = try await browser.control(["reset": "seed"])
+            #expect(forgotten() == [true, true, true])
+        }
+    }
+
     @Test(
         arguments: [
             (#"{"access_token_second":5,"token_delay_ms":7}"#, "Unknown: access_token_second."),

@@ -76,10 +76,8 @@ class Tenant:
         return answer.json()
 
     def reset(self):
-        """No failures, and consents are asked for as if for the first time."""
-        self.control(reset=True)
-        for name in (ADELE, "megan@contoso.example", "customer@fabrikam.example", "b2cuser@fabrikamb2c.example"):
-            self.control(require_consent=name)
+        """No failures, and nobody has signed in, consented or changed anything."""
+        self.control(reset="seed")
 
 
 @contextmanager

@@ -152,14 +152,8 @@ struct ControlHandler: Sendable {
                 registry?.forget()
                 return
             }
-            state.change { record in
-                record.secondFactorDemands = [:]
-                record.adminConsents = [:]
-                record.displayNames = nil
-                record.signUps = nil
-                record.passwords = nil
-                record.contacts = nil
-            }
+            // The only setting that is in the state.
+            state.change { $0.secondFactorDemands = [:] }
         }
     }
 
