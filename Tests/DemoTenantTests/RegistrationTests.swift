@@ -138,6 +138,21 @@ struct RegistrationTests {
         }
     }
 
+    @Test(arguments: [
+        "common/v2.0/.well-known/openid-configuration", "common/discovery/v2.0/keys", "common/discovery/instance",
+        "contoso.example/.well-known/openid-configuration", "common/discovery/keys",
+    ])
+    func `a script that asks whether it may read metadata gets the answer to that alone`(_ path: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let asked = [("Origin", "http://page.example"), ("Access-Control-Request-Headers", "client-request-id")]
+            let answer = try await tenant.browser().send("OPTIONS", "/\(path)", asked)
+            #expect(answer.status == 204 && answer.body.isEmpty)
+            #expect(answer["Access-Control-Allow-Origin"] == "*")
+            #expect(answer["Access-Control-Allow-Methods"] == "GET, OPTIONS")
+            #expect(answer["Access-Control-Allow-Headers"] == "client-request-id")
+        }
+    }
+
     @Test(
         arguments: [
             (["contoso.example"], "contoso.example", nil), (["contoso.example"], "tailspin.example", 700016),

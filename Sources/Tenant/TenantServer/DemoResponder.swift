@@ -130,9 +130,10 @@ struct DemoResponder: Responder {
             }
         }
         return switch endpoint {
-        case "v2.0/.well-known/openid-configuration": document(tenant) { identity.discovery($0) }
-        case "discovery/instance" where tenant.lowercased() == "common": handler { identity.instanceDiscovery($0) }
-        case "discovery/v2.0/keys": document(tenant, needsKeys: true) { identity.keys($0) }
+        case "v2.0/.well-known/openid-configuration": document(head, tenant) { identity.discovery($0) }
+        case "discovery/instance" where tenant.lowercased() == "common":
+            metadata(head) { identity.instanceDiscovery($0) }
+        case "discovery/v2.0/keys": document(head, tenant, needsKeys: true) { identity.keys($0) }
         case "oauth2/v2.0/authorize": page(tenant) { identity.authorize($0, segment: $1) }
         // An ID token can say which application asks.
         case "oauth2/v2.0/logout": page(tenant, needsKeys: true) { identity.logout($0, segment: $1) }
@@ -164,8 +165,8 @@ struct DemoResponder: Responder {
     private func version1(_ head: RequestHead, _ tenant: String, _ endpoint: String) -> Reply? {
         guard TenantSegment(tenant)?.hasVersion1 == true else { return nil }
         switch endpoint {
-        case ".well-known/openid-configuration": return document(tenant) { identity.discovery1($0) }
-        case "discovery/keys": return document(tenant, needsKeys: true) { identity.keys($0, isVersion1: true) }
+        case ".well-known/openid-configuration": return document(head, tenant) { identity.discovery1($0) }
+        case "discovery/keys": return document(head, tenant, needsKeys: true) { identity.keys($0, isVersion1: true) }
         case "oauth2/authorize": return page(tenant) { identity.authorize($0, segment: $1, isVersion1: true) }
         case "oauth2/logout": return page(tenant, needsKeys: true) { identity.logout($0, segment: $1) }
         case "adminconsent": return page(tenant) { identity.adminConsent($0, segment: $1, isVersion1: true) }
@@ -179,13 +180,23 @@ struct DemoResponder: Responder {
     }
 
     private func document(
-        _ tenant: String, needsKeys: Bool = false, _ body: @escaping @Sendable (TenantSegment) -> Response
+        _ head: RequestHead, _ tenant: String, needsKeys: Bool = false,
+        _ body: @escaping @Sendable (TenantSegment) -> Response
     ) -> Reply {
-        handler(needsKeys: needsKeys) { request in
+        metadata(head, needsKeys: needsKeys) { request in
             var response = TenantSegment(tenant).map(body) ?? identity.json(.unknownTenant(tenant), request)
             if response.status == .badRequest { response.headerFields[.cacheControl] = "private" }
             return response.readable(by: "*")
         }
+    }
+
+    /// Returns the reply with metadata, which scripts of any site may read.
+    private func metadata(
+        _ head: RequestHead, needsKeys: Bool = false, _ body: @escaping @Sendable (Request) -> Response
+    ) -> Reply {
+        head.method == .options
+            ? .response(.preflight(for: head, by: "*", methods: "GET, OPTIONS"))
+            : handler(needsKeys: needsKeys) { body($0) }
     }
 
     private func page(
@@ -411,9 +422,11 @@ extension Response {
             + "again.\n")
 
     /// Returns the answer to a script that asks whether it may send a request.
-    static func preflight(for head: RequestHead, by origin: String) -> Response {
+    static func preflight(
+        for head: RequestHead, by origin: String, methods: String = "GET, POST, PATCH, DELETE"
+    ) -> Response {
         var response = plain(.noContent, "").readable(by: origin)
-        response.headerFields[.accessControlAllowMethods] = "GET, POST, PATCH, DELETE"
+        response.headerFields[.accessControlAllowMethods] = methods
         response.headerFields[.accessControlAllowHeaders] = head[.accessControlRequestHeaders]
         response.headerFields[.accessControlMaxAge] = "600"
         return response
