@@ -27,6 +27,7 @@ import WebFormats
     @Test(arguments: [
         "fabrikam.example/.well-known/openid-configuration", "fabrikamb2c.example/b2c_1_susi/oauth2/token",
         "tfp/fabrikamb2c.example/b2c_1_susi/discovery/keys", "fabrikam.example/oauth2/authorize",
+        "fabrikam.example/userrealm/customer@fabrikam.example",
     ])
     func `customers' tenants have none, and programs read that as JSON`(_ path: String) async throws {
         try await TestTenant.run { (tenant) async throws in
@@ -147,10 +148,15 @@ import WebFormats
         }
     }
 
-    @Test(arguments: [("adele@contoso.example", "Managed"), ("adele@nowhere.example", "Unknown")])
-    func `no password is sent elsewhere`(_ user: String, _ kind: String) async throws {
+    @Test(arguments: [
+        ("common", "adele@contoso.example", "Managed"), ("common", "adele@nowhere.example", "Unknown"),
+        ("contoso.example", "adele@contoso.example", "Managed"), (Tenant.contoso, "adele@contoso.example", "Managed"),
+    ])
+    func `no password is sent elsewhere, whichever tenant is asked`(
+        _ segment: String, _ user: String, _ kind: String
+    ) async throws {
         try await TestTenant.run { (tenant) async throws in
-            let answer = try await tenant.browser().get("/common/userrealm/\(user)?api-version=1.0")
+            let answer = try await tenant.browser().get("/\(segment)/userrealm/\(user)?api-version=1.0")
             #expect(answer.status == 200 && answer.member("account_type") == kind)
         }
     }

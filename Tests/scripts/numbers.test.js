@@ -56,6 +56,7 @@ const TEXTS = [
   ["AADSTS530035: Application needs to enforce Intune protection policies", "protection"],
   ["AADSTS90023: Cross-origin token redemption is permitted only for the 'Single-Page Application' client-type.", "spa"],
   ["AADSTS7654321: The endpoint only accepts POST requests.", "post"],
+  ["AADSTS7654321: The endpoint only accepts POST, OPTIONS requests. Received a GET request.", "post"],
   ["AADSTS7654321: Something that nobody has seen.", "unknown_number"],
   ["aadsts50011", "unregistered"],
   ["AADSTS 50011", "unregistered"],

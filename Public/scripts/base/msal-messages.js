@@ -41,7 +41,7 @@ const platform = {
   grant: ["refresh token has expired", "was already redeemed", "grant has expired due to it being revoked"],
   confidential: ["must contain the following parameter: 'client_assertion' or 'client_secret'"],
   secret: ["invalid client secret", "client secret keys", "client is public so neither"],
-  post: ["only accepts post requests"],
+  post: ["only accepts post"],
   signing_key: ["cannot find signing certificate"],
   native_auth: ["not supported in native authentication api flow"],
   federated: ["error connecting to the identity provider"],

@@ -126,7 +126,7 @@ struct DemoResponder: Responder {
                 guard request.head.method == .post else {
                     return identity.json(.postOnly(request.head.method.rawValue), request)
                 }
-                return segment.map { identity.native(native, request, segment: $0) } ?? layout.page(NotFoundPage())
+                return segment.map { identity.native(native, request, segment: $0) } ?? absence(request.head)
             }
         }
         return switch endpoint {
@@ -148,13 +148,13 @@ struct DemoResponder: Responder {
         case "oauth2/v2.0/devicecode" where identity.offersDeviceSignIn && TenantSegment(tenant)?.userFlow == nil:
             posted(head, tenant) { await identity.deviceCode($0, segment: $1) }
         case "oauth2/v2.0/token": posted(head, tenant) { await identity.token($0, segment: $1) }
-        case let realm where tenant.lowercased() == "common" && realm.hasPrefix("userrealm/"):
+        case let realm where segment?.hasVersion1 == true && realm.hasPrefix("userrealm/"):
             .response(identity.userRealm(String(path.dropFirst("userrealm/".count))))
         case "oauth2/v2.0/revoke" where head.method == .post:
             TenantSegment(tenant).map { segment in
                 handler {
                     platform.controls.settings.isGeneric
-                        ? identity.revoke($0, segment: segment) : layout.page(NotFoundPage())
+                        ? identity.revoke($0, segment: segment) : absence($0.head)
                 }
             } ?? notFound(head)
         default: version1(head, tenant, endpoint) ?? notFound(head)
@@ -303,13 +303,14 @@ struct DemoResponder: Responder {
         return responder
     }
 
+    private func notFound(_ head: RequestHead) -> Reply { .response(absence(head)) }
+
     /// Browsers get a page, and programs JSON.
-    private func notFound(_ head: RequestHead) -> Reply {
-        guard head[.accept]?.contains("text/html") != true else { return .response(layout.page(NotFoundPage())) }
-        return .response(
-            .json(
-                .notFound,
-                ["error": "not_found", "error_description": "There is nothing at this address of the demo tenant."]))
+    private func absence(_ head: RequestHead) -> Response {
+        guard head[.accept]?.contains("text/html") != true else { return layout.page(NotFoundPage()) }
+        return .json(
+            .notFound,
+            ["error": "not_found", "error_description": "There is nothing at this address of the demo tenant."])
     }
 
     /// Returns the way to Microsoft's page about a number, to which errors lead.
@@ -356,7 +357,7 @@ extension PlatformError {
     static func postOnly(_ method: String) -> Self {
         Self(
             error: "invalid_request", number: 900561,
-            message: "The endpoint only accepts POST requests. Received a \(method) request.")
+            message: "The endpoint only accepts POST, OPTIONS requests. Received a \(method) request.")
     }
 }
 
