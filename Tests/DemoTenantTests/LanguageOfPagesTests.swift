@@ -94,6 +94,29 @@ struct LanguageOfPagesTests {
         }
     }
 
+    @Test func `the page of a number has the table's row in the person's language, and others are Microsoft's`()
+        async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let english = "The registration does not have the redirect URI that the app sends."
+            let page = try await browser.get("/error?code=50011")
+            #expect(page.status == 200 && page.text.contains("<h1>AADSTS50011</h1>") && page.text.contains(english))
+            for (path, headers) in [
+                ("/error?code=50011&ui_locales=sv", []), ("/error?code=50011", [("Accept-Language", "sv")]),
+            ] as [(String, [(String, String)])] {
+                let swedish = try await browser.get(path, headers: headers)
+                #expect(swedish.text.contains("<html lang=\"sv\"") && swedish.text.contains("AADSTS50011"))
+                #expect(!swedish.text.contains(english))
+            }
+            for (code, number) in [("7654321", 7_654_321), ("-1", -1), ("<b>", 0)] {
+                let other = try await browser.get("/error", [("code", code)])
+                #expect(other.status == 302)
+                #expect(other["Location"] == "https://login.microsoftonline.com/error?code=\(number)")
+            }
+        }
+    }
+
     /// Texts that are the same in every language: names, and words of the platform and its protocols.
     private static let names = [
         "Graph", "InvalidAuthenticationToken", "Authorization_RequestDenied", "AADB2C", "AADSTS", "curl", "Metadata",

@@ -85,6 +85,13 @@ extension Languages {
 }
 
 extension Language {
+    /// Returns what the page of explanations says about a number; nil for one that is unknown.
+    package func meaning(of number: String) -> (cause: String, remedy: String)? {
+        numbers?.explained(number).map { row in
+            (cause: page["explain.cause.\(row.cause)"] ?? "", remedy: page["explain.remedy.\(row.cause)"] ?? "")
+        }
+    }
+
     /// Returns the explanation of the first number that is known and wraps no other that is. Some numbers have sentences of their own, and some
     /// causes a remedy at this server; the others have those that the page of explanations shows.
     package func explanation(of numbers: some Sequence<String>) -> ErrorExplanation? {

@@ -24,6 +24,7 @@ struct DemoResponder: Responder {
     private let outbox: OutboxHandler
     private let runTime: RunTimeHandler?
     private let announcement: Announcement
+    private let numbers: NumberTable
     /// Whether a failure on demand leaves the request without a response.
     private var isWithheld: @Sendable () async -> Bool = { false }
 
@@ -40,6 +41,7 @@ struct DemoResponder: Responder {
             throw .texts("\(error)")
         }
         self.announcement = announcement
+        numbers = NumberTable(publicFolder: configuration.publicFolder)
         runTime = platform.registry.map { RunTimeHandler(registry: $0, addresses: platform.addresses) }
         layout = try PageLayout(publicFolder: configuration.publicFolder, kioskURL: configuration.kioskURL)
         let identity = IdentityPlatform(platform, layout: layout) { peer in
@@ -86,7 +88,7 @@ struct DemoResponder: Responder {
         case ("control", _), ("clients", _), ("outbox", _):
             if let refusal = refusalOfControl(head, from: peer) { return .response(refusal) }
             return control(parts, head)
-        case ("error", ""): return .response(Self.explanation(of: head))
+        case ("error", ""): return .response(explanation(of: head))
         case ("v1.0", _), ("beta", _):
             let path = GraphPath(parts.dropFirst())
             return api(head, isMe: path.isMe) { await graph.answer($0, path) }
@@ -313,10 +315,16 @@ struct DemoResponder: Responder {
             ["error": "not_found", "error_description": "There is nothing at this address of the demo tenant."])
     }
 
-    /// Returns the way to Microsoft's page about a number, to which errors lead.
-    private static func explanation(of head: RequestHead) -> Response {
-        let code = head.query.flatMap { try? FormFields(query: $0) }?.text("code").flatMap { Int($0) } ?? 0
-        return .redirect(to: "https://login.microsoftonline.com/error?code=\(code)", status: .found)
+    /// Returns the page about a number, to which errors lead: Microsoft's, if the table does not have it.
+    private func explanation(of head: RequestHead) -> Response {
+        let query = head.query.flatMap { try? FormFields(query: $0) }
+        let code = query?.text("code").flatMap { Int($0) } ?? 0
+        let (uiLocales, acceptLanguage) = (query?["ui_locales"], head[.acceptLanguage])
+        guard let page = numbers.page(about: code, uiLocales: uiLocales, acceptLanguage: acceptLanguage) else {
+            return .redirect(to: "https://login.microsoftonline.com/error?code=\(code)", status: .found)
+        }
+        let language = layout.languages.language(uiLocales: uiLocales, acceptLanguage: acceptLanguage)
+        return DemoLanguage.$current.withValue(language) { layout.page(page) }
     }
 
     /// - Parameter needsKeys: Whether it signs or checks a signature. The first keys take a moment to make.
