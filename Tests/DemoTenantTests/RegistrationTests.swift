@@ -131,6 +131,10 @@ struct RegistrationTests {
                 #expect(preflight[allowed] == (isAllowed ? origin : nil))
                 #expect(preflight["Access-Control-Allow-Headers"] == (isAllowed ? "client-request-id" : nil))
             }
+            // The browser does not show it what its application did wrong.
+            let web = try await browser.redeem(
+                "x", client: TestTenant.web, headers: [("Origin", "http://localhost:8080")])
+            #expect(web.status == 400 && web[allowed] == nil)
             let preflight = try await browser.send(
                 "OPTIONS", "/v1.0/me",
                 [("Origin", "http://evil.example"), ("Access-Control-Request-Headers", "authorization")])

@@ -251,8 +251,17 @@ struct DemoResponder: Responder {
                 return identity.json(error, request)
             }
             let response = await body(request, segment)
-            return script.map(response.readable) ?? response
+            guard let script, mayRead(request, script) else { return response }
+            return response.readable(by: script)
         }
+    }
+
+    /// Whether the script of an origin may read the answer to an application: if it is of one of the application's own pages
+    /// (t2-cors-01), or nobody knows the application.
+    private func mayRead(_ request: Request, _ origin: String) -> Bool {
+        let id = (try? FormFields(body: request.body))?.text("client_id")
+        guard let client = id.flatMap({ platform.registrations.client(id: $0) }) else { return true }
+        return platform.registrations.isScript(origin: origin, of: client)
     }
 
     // MARK: Other endpoints

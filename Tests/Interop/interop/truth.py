@@ -453,6 +453,8 @@ ANSWERS = {
     "token error: second factor": Context.second_factor,
     "token error: secret from a page": refused(
         headers={"Origin": "https://page.example"}, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
+    "token error: secret from another application's page": refused(
+        headers={"Origin": "http://localhost:8080"}, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
     "token error at B2C": refused(FLOW, grant_type="refresh_token", refresh_token="x", **OWN),
     "access token for Graph": lambda context: Answer(token=context.tokens().json()["access_token"]),
     "access token of version 2": lambda context: Answer(token=own(API + "/.default")(context).body["access_token"]),

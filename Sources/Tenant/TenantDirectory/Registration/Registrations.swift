@@ -77,6 +77,11 @@ package struct Registrations: Sendable {
         table.current.scriptOrigins.contains(Self.origin(of: origin))
     }
 
+    /// Whether pages of an origin redeem an application's codes with a script.
+    package func isScript(origin: String, of client: DemoClient) -> Bool {
+        client.spaRedirectURIs.contains { Self.origin(of: $0) == Self.origin(of: origin) }
+    }
+
     private static func origin(of uri: String) -> String {
         let url = URLComponents(string: uri)
         let host = url?.host?.lowercased() ?? ""
