@@ -63,12 +63,14 @@ class Certificate:
     def thumbprint(self):
         return self.certificate.fingerprint(hashes.SHA1()).hex()
 
-    def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=()):
+    def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=(), issuer=None, is_named=True):
         """The proof that an application signs by itself (Microsoft's certificate-credentials.md)."""
         now, digest = int(time.time()), self.certificate.fingerprint(hashes.SHA256())
-        claims = {"aud": audience, "iss": client_id, "sub": client_id, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds}
+        claims = {"aud": audience, "iss": issuer or client_id, "sub": issuer or client_id, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds}
         return jwt.encode(
-            {name: value for name, value in claims.items() if name not in without}, self.key, algorithm=algorithm, headers={"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode()})
+            {name: value for name, value in claims.items() if name not in without},
+            b"a secret of 32 bytes and some more" if algorithm == "HS256" else self.key, algorithm=algorithm,
+            headers={"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode()} if is_named else None)
 
 
 class Context:

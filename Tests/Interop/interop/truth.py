@@ -158,17 +158,17 @@ class Context:
         self.tenant.control(require_mfa=MEGAN)
         return Answer(self.web(grant_type="refresh_token", refresh_token=token))
 
-    def on_behalf(self, scope=API + "/Tasks.Read", username=ADELE, then=lambda: None):
+    def on_behalf(self, scope=API + "/Tasks.Read", username=ADELE, then=lambda: None, wanted="https://graph.microsoft.com/User.Read"):
         self.tokens(username, "contoso.example")
         token = self.tokens(username, "contoso.example", scope=scope).json()["access_token"]
         then()
         return Answer(self.web(
             grant_type="urn:ietf:params:oauth:grant-type:jwt-bearer", requested_token_use="on_behalf_of", assertion=token,
-            scope="https://graph.microsoft.com/User.Read"))
+            scope=wanted))
 
-    def password(self, password="demo", segment="contoso.example", scope="openid User.Read"):
+    def password(self, password="demo", segment="contoso.example", scope="openid User.Read", username=ADELE):
         self.tokens(segment="contoso.example")
-        return Answer(self.web(segment, grant_type="password", username=ADELE, password=password, scope=scope))
+        return Answer(self.web(segment, grant_type="password", username=username, password=password, scope=scope))
 
     def renewed(self, **more):
         token = self.tokens().json()["refresh_token"]
@@ -413,6 +413,27 @@ ANSWERS = {
     "token error: password at common": lambda context: context.password(segment="common"),
     "token error: password without consent": lambda context: context.password(scope="openid Calendars.Read"),
     "token error: wrong password": lambda context: context.password("wrong"),
+    "token error: password of nobody": lambda context: context.password(username="nobody@contoso.example"),
+    "ID token on behalf of": lambda context: Answer(
+        token=context.on_behalf(wanted="openid profile https://graph.microsoft.com/User.Read").body["id_token"]),
+    "token error: on behalf of with another API's token": lambda context: context.on_behalf(OLDER_API + "/Tasks.Read"),
+    "authorize with two prompts": lambda context: Answer(context.authorize(prompt="select_account consent")),
+    "authorize for a client without a redirect URI": lambda context: context.page_of(context.get(f"/{FABRIKAM}/oauth2/v2.0/authorize", params={
+        "client_id": context.tenant.ids["Native"], "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid"})),
+    "authorize at version 1 with a personal account": lambda context: Answer(address=sign_in(
+        context.tenant.session(), f"{context.tenant.origin}/common/oauth2/authorize?" + urllib.parse.urlencode({
+            "client_id": context.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code",
+            "resource": "https://graph.microsoft.com"}), WEB_URI, "alex@outlook.example")),
+    "B2C: authorize with an unregistered redirect URI": lambda context: Answer(context.get(f"/{FLOW}/oauth2/v2.0/authorize", params={
+        "client_id": context.tenant.web_id, "redirect_uri": "http://localhost:1/", "response_type": "code", "scope": "openid", "state": "s"})),
+    "token error: expired assertion without nbf": lambda context: context.certified(seconds=-1000, without=["nbf"]),
+    "token error: assertion without a thumbprint": lambda context: context.certified(is_named=False),
+    "token error: assertion signed with HS256": lambda context: context.certified(algorithm="HS256"),
+    "token error: assertion of another application": lambda context: context.certified(issuer=NOBODY),
+    "native sign-in with an unknown continuation token": lambda context: Answer(context.post(
+        FABRIKAM, path="oauth2/v2.0/challenge", client_id=context.tenant.ids["Native"], continuation_token="x",
+        challenge_type="oob password redirect")),
+    "native sign-up with an unknown continuation token": lambda context: context.native("continue", continuation_token="x", grant_type="oob", oob="1"),
     "authorize with another resource": lambda context: Answer(address=context.authorize(
         scope="https://graph.microsoft.com/User.Read", resource="https://mcp.example.com/mcp", state="s").headers["Location"]),
     "token error: another resource": lambda context: context.renewed(resource="https://mcp.example.com/mcp"),
@@ -652,7 +673,11 @@ def facts(context):
     counts, areas, wrong = collections.Counter(), collections.defaultdict(collections.Counter), []
     for row in rows():
         reason = next((name for name in REASONS if name in row), None)
-        said = reason if reason == "not_applicable" else difference(context, row)
+        try:
+            said = reason if reason == "not_applicable" else difference(context, row)
+        except Exception as error:
+            wrong.append(f"{row['id']} {row['answer']}: {row['look']} cannot be looked up: {error!r}")
+            continue
         if reason:
             kind = reason
             if said is None:
