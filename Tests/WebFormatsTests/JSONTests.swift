@@ -80,6 +80,13 @@ struct JSONTests {
         #expect([JSONValue(nil), JSONValue("a")] == [.null, .string("a")])
     }
 
+    @Test func `members come in the order that is asked for, at every depth, and the others by name`() {
+        let value: JSONValue = ["b": 1, "a": ["y": 1, "z": [["z": 1, "b": 2]]], "z": 3]
+        let bytes = value.bytes(beginningWith: ["z", "y", "z"])
+        #expect(String(decoding: bytes, as: UTF8.self) == #"{"z":3,"a":{"z":[{"z":1,"b":2}],"y":1},"b":1}"#)
+        #expect(value.text == #"{"a":{"y":1,"z":[{"b":2,"z":1}]},"b":1,"z":3}"#)
+    }
+
     @Test func `objects are merged member by member, and other values are replaced`() {
         let one: JSONValue = ["a": ["b": 1, "c": [1]], "d": 1]
         let other: JSONValue = ["a": ["c": [2], "e": 3], "d": ["f": 4]]

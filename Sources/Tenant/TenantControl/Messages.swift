@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 package import HTTPTypes
 package import HTTPWire
+import TenantDirectory
 package import WebFormats
 
 extension RequestHead {
@@ -21,7 +22,7 @@ extension FormFields {
 extension Response {
     /// Returns JSON in the platform's form.
     package static func json(_ status: HTTPResponse.Status, _ value: JSONValue) -> Response {
-        json(value, status: status, contentType: "application/json; charset=utf-8")
+        noStore(status, "application/json; charset=utf-8", value.platformBytes)
     }
 
     /// Returns the response so that scripts of an origin may read it (Fetch, CORS protocol).

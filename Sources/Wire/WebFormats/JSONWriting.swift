@@ -2,14 +2,21 @@ extension JSONValue {
     /// Compact JSON in UTF-8, with members sorted by name, so that equal values have equal bytes.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        write(to: &bytes)
+        write(to: &bytes, [:])
+        return bytes
+    }
+
+    /// Compact JSON in UTF-8, whose objects begin with these members, in this order; the others follow by name.
+    public func bytes(beginningWith names: [String]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        write(to: &bytes, Dictionary(zip(names, names.indices)) { first, _ in first })
         return bytes
     }
 
     /// ``bytes`` as text.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    private func write(to bytes: inout [UInt8]) {
+    private func write(to bytes: inout [UInt8], _ places: [String: Int]) {
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
@@ -21,16 +28,21 @@ extension JSONValue {
             bytes.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                element.write(to: &bytes)
+                element.write(to: &bytes, places)
             }
             bytes.append(UInt8(ascii: "]"))
         case .object(let members):
             bytes.append(UInt8(ascii: "{"))
-            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+            let inOrder = members.sorted { first, second in
+                guard !places.isEmpty else { return first.key < second.key }
+                let (left, right) = (places[first.key] ?? .max, places[second.key] ?? .max)
+                return left == right ? first.key < second.key : left < right
+            }
+            for (index, member) in inOrder.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 Self.write(member.key, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
-                member.value.write(to: &bytes)
+                member.value.write(to: &bytes, places)
             }
             bytes.append(UInt8(ascii: "}"))
         }

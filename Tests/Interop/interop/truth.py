@@ -89,6 +89,8 @@ class Answer:
         kind, _, name = place.partition(":")
         if kind == "names":
             return " ".join(sorted(self.members))
+        if kind == "order":
+            return " ".join(query(self.address) if self.address else functools.reduce(inner, name.split("."), self.members) if name else self.members)
         if kind == "life":
             return str(self.members["exp"] - self.members["iat"])
         if kind == "error":
@@ -417,6 +419,8 @@ ANSWERS = {
     "ID token on behalf of": lambda context: Answer(
         token=context.on_behalf(wanted="openid profile https://graph.microsoft.com/User.Read").body["id_token"]),
     "token error: on behalf of with another API's token": lambda context: context.on_behalf(OLDER_API + "/Tasks.Read"),
+    "authorize for a redirect URI without a path": lambda context: Answer(context.authorize(
+        client_id=context.tenant.native_id, redirect_uri="http://localhost", prompt="none")),
     "authorize with two prompts": lambda context: Answer(context.authorize(prompt="select_account consent")),
     "authorize for a client without a redirect URI": lambda context: context.page_of(context.get(f"/{FABRIKAM}/oauth2/v2.0/authorize", params={
         "client_id": context.tenant.ids["Native"], "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid"})),

@@ -75,7 +75,7 @@ package struct DemoSigningKey: Sendable {
         // Tokens of version 1 name the certificate, and no others do (truth at-v1-02, at-v2-08, id-work-01).
         if claims["iss"]?.string?.contains("/sts/") == true { header["x5t"] = .string(keyID ?? thumbprint) }
         header["nonce"] = nonce.map(JSONValue.string)
-        let payload = Base64URL.encode(JSONValue.object(claims).bytes)
+        let payload = Base64URL.encode(JSONValue.object(claims).platformBytes)
         guard let signature = key.signature(of: Self.signed(header, payload).utf8, scheme: .rs256) else {
             throw CocoaError(.coderInvalidValue)
         }

@@ -10,7 +10,7 @@ extension IdentityPlatform {
         var pairs = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
         if let state = target.state { pairs.append((name: "state", value: state)) }
         switch target.responseMode {
-        case .query: return .redirect(to: target.redirectURI.appending(query: pairs), status: .found)
+        case .query: return .redirect(to: target.redirectURI.withPath.appending(query: pairs), status: .found)
         case .fragment: return .redirect(to: "\(target.redirectURI)#\(FormEncoding.encode(pairs))", status: .found)
         case .formPost:
             return layout.page(FormPostPage(action: target.redirectURI, fields: pairs), leavingTo: target.redirectURI)
@@ -30,6 +30,15 @@ extension IdentityPlatform {
 }
 
 extension String {
+    /// The web address with a slash where it has no path, as the platform writes it before a query (t2-authz-11).
+    fileprivate var withPath: String {
+        guard hasPrefix("http://") || hasPrefix("https://"), let start = firstRange(of: "://")?.upperBound else {
+            return self
+        }
+        let end = self[start...].firstIndex(of: "?") ?? endIndex
+        return self[start..<end].contains("/") ? self : "\(self[..<end])/\(self[end...])"
+    }
+
     /// Returns a URL with these parameters added to its query.
     package func appending(query pairs: [(name: String, value: String)]) -> String {
         guard !pairs.isEmpty else { return self }
