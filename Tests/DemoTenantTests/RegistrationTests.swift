@@ -248,6 +248,21 @@ struct RegistrationTests {
         }
     }
 
+    @Test(arguments: [
+        ("http://localhost", "http://localhost/?"), ("http://localhost:1?a=/", "http://localhost:1/?a=/&"),
+        ("http://localhost/x", "http://localhost/x?"), ("httpx://y", "httpx://y?"),
+    ])
+    func `an answer in the query has a path before it, and its brackets stay plain`(
+        _ uri: String, _ start: String
+    ) async throws {
+        try await TestTenant.run(configured: { $0.clients[1].nativeRedirectURIs = [uri] }) { (tenant) async throws in
+            let changes = ["redirect_uri": uri, "max_age": "a(b)"]
+            let answer = try await tenant.browser().authorize(changes, client: TestTenant.native)
+            #expect(answer["Location"]?.hasPrefix(start + "error=") == true)
+            #expect(answer["Location"]?.contains("%27a(b)%27") == true)
+        }
+    }
+
     @Test func `after a sign-out another application's address is no address to return to`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

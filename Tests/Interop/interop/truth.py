@@ -421,6 +421,7 @@ ANSWERS = {
     "token error: on behalf of with another API's token": lambda context: context.on_behalf(OLDER_API + "/Tasks.Read"),
     "authorize for a redirect URI without a path": lambda context: Answer(context.authorize(
         client_id=context.tenant.native_id, redirect_uri="http://localhost", prompt="none")),
+    "authorize: an error whose text has brackets": lambda context: Answer(context.authorize(response_type="a(b)")),
     "authorize with two prompts": lambda context: Answer(context.authorize(prompt="select_account consent")),
     "authorize for a client without a redirect URI": lambda context: context.page_of(context.get(f"/{FABRIKAM}/oauth2/v2.0/authorize", params={
         "client_id": context.tenant.ids["Native"], "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid"})),

@@ -9,9 +9,11 @@ extension IdentityPlatform {
     func answer(_ parameters: [(String, String?)], to target: AnswerTarget) -> Response {
         var pairs = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
         if let state = target.state { pairs.append((name: "state", value: state)) }
+        // Brackets stay plain (t2-authz-14).
+        let text = FormEncoding.encode(pairs).replacing("%28", with: "(").replacing("%29", with: ")")
         switch target.responseMode {
-        case .query: return .redirect(to: target.redirectURI.withPath.appending(query: pairs), status: .found)
-        case .fragment: return .redirect(to: "\(target.redirectURI)#\(FormEncoding.encode(pairs))", status: .found)
+        case .query: return .redirect(to: target.redirectURI.withPath.appending(query: text), status: .found)
+        case .fragment: return .redirect(to: "\(target.redirectURI)#\(text)", status: .found)
         case .formPost:
             return layout.page(FormPostPage(action: target.redirectURI, fields: pairs), leavingTo: target.redirectURI)
         }
@@ -41,7 +43,10 @@ extension String {
 
     /// Returns a URL with these parameters added to its query.
     package func appending(query pairs: [(name: String, value: String)]) -> String {
-        guard !pairs.isEmpty else { return self }
-        return "\(self)\(contains("?") ? "&" : "?")\(FormEncoding.encode(pairs))"
+        appending(query: FormEncoding.encode(pairs))
+    }
+
+    fileprivate func appending(query text: String) -> String {
+        text.isEmpty ? self : "\(self)\(contains("?") ? "&" : "?")\(text)"
     }
 }
