@@ -23,7 +23,7 @@ struct GraphQuery: Sendable, Hashable {
     var count = false
     /// Whether the client accepts an index that may be out of date, without which the directory cannot answer some queries.
     var isEventual = false
-    /// The query without the position of a page, as the client sent it.
+    /// The query without the position of a page, as Graph writes it in the address of the next one (t2-graph-20).
     private(set) var text = ""
 
     /// Whether its options make sense for one object.
@@ -45,14 +45,17 @@ struct GraphQuery: Sendable, Hashable {
     init(_ query: String, isEventual: Bool = false) throws(GraphError) {
         self.isEventual = isEventual
         var seen: Set<String> = []
-        var kept: [Substring] = []
+        var kept: [String] = []
         for pair in query.split(separator: "&") {
             guard let field = (try? FormFields(query: String(pair)))?.fields.first else {
                 throw .badRequest("The query cannot be decoded.")
             }
             let name = field.name.lowercased()
             let option = name.hasPrefix("$") ? String(name.dropFirst()) : name
-            if option != "skiptoken", option != "skip" { kept.append(pair) }
+            if option != "skiptoken", option != "skip" {
+                let named = FormEncoding.escaped(field.name, hasSmallDigits: true).replacing("%24", with: "$")
+                kept.append("\(named)=\(FormEncoding.escaped(field.value, hasSmallDigits: true))")
+            }
             guard Self.names.contains(option) else {
                 // Graph ignores parameters that are not OData's.
                 guard name.hasPrefix("$") else { continue }

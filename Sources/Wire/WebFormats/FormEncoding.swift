@@ -7,8 +7,10 @@ public enum FormEncoding {
     }
 
     /// Encodes one name or value.
-    public static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
+    ///
+    /// - Parameter hasSmallDigits: Whether the digits are `a` to `f`, although others are recommended (RFC 3986 section 2.1).
+    public static func escaped(_ text: String, hasSmallDigits: Bool = false) -> String {
+        let digits = Array((hasSmallDigits ? "0123456789abcdef" : "0123456789ABCDEF").utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
@@ -17,7 +19,6 @@ public enum FormEncoding {
                 UInt8(ascii: "~"):
                 bytes.append(byte)
             default:
-                // Upper-case digits are recommended (RFC 3986 section 2.1).
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }

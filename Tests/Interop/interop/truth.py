@@ -629,6 +629,7 @@ ANSWERS = {
     "Graph 200 of a personal account's properties": lambda context: context.ask_graph(
         "/v1.0/me?$select=displayName,mail,id", username="alex@outlook.example"),
     "Graph: photo of a personal account": lambda context: context.ask_graph("/v1.0/me/photo/$value", username="alex@outlook.example"),
+    "Graph: first page of a list": lambda context: context.ask_graph("/v1.0/users?$top=1&$select=id,displayName", "openid User.ReadBasic.All"),
     "Graph: batch of 21 requests": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
         {"id": str(number), "method": "GET", "url": "/me"} for number in range(21)]}),
     "Graph: batch in which a dependency fails": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
