@@ -160,6 +160,11 @@ class Context:
         self.tenant.control(require_mfa=MEGAN)
         return Answer(self.web(grant_type="refresh_token", refresh_token=token))
 
+    def second_factor_at_version_1(self):
+        token = self.tokens(MEGAN, "contoso.example").json()["refresh_token"]
+        self.tenant.control(require_mfa=MEGAN)
+        return Answer(self.web(path="oauth2/token", grant_type="refresh_token", refresh_token=token))
+
     def on_behalf(self, scope=API + "/Tasks.Read", username=ADELE, then=lambda: None, wanted="https://graph.microsoft.com/User.Read"):
         self.tokens(username, "contoso.example")
         token = self.tokens(username, "contoso.example", scope=scope).json()["access_token"]
@@ -479,6 +484,7 @@ ANSWERS = {
     "token error: second factor": Context.second_factor,
     "token error: secret from a page": refused(
         headers={"Origin": "https://page.example"}, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
+    "token error at version 1: second factor": Context.second_factor_at_version_1,
     "token error: secret from another application's page": refused(
         headers={"Origin": "http://localhost:8080"}, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
     "token error at B2C": refused(FLOW, grant_type="refresh_token", refresh_token="x", **OWN),
