@@ -8,6 +8,7 @@ import adal
 from social_core.backends.azuread import AzureADOAuth2
 from social_core.backends.azuread_b2c import AzureADB2COAuth2
 from social_core.backends.azuread_tenant import AzureADTenantOAuth2, AzureADV2TenantOAuth2
+from social_core.backends.microsoft import MicrosoftOAuth2
 from social_core.strategy import BaseStrategy
 from suite.registry import registry
 
@@ -108,9 +109,21 @@ BACKENDS = [
 ]
 
 
-@test("python-social-auth's four backends sign in: two of version 1, one of version 2, and B2C's with the user flow in the query")
+def microsoft(tenant):
+    """The backend for Microsoft Graph, whose hosts no setting changes."""
+    class Here(MicrosoftOAuth2):
+        AUTHORIZATION_URL = MicrosoftOAuth2.AUTHORIZATION_URL.replace("https://login.microsoftonline.com", tenant.origin)
+        ACCESS_TOKEN_URL = MicrosoftOAuth2.ACCESS_TOKEN_URL.replace("https://login.microsoftonline.com", tenant.origin)
+
+        def get_json(self, url, *arguments, **more):
+            return super().get_json(url.replace(GRAPH, tenant.origin), *arguments, **more)
+
+    return Here
+
+
+@test("python-social-auth's five backends sign in: two of version 1, two of version 2, and B2C's with the user flow in the query")
 def backends(tenant):
-    for backend, username, more, claim, value in BACKENDS:
+    for backend, username, more, claim, value in [*BACKENDS, (microsoft(tenant), ADELE, {}, "userPrincipalName", ADELE)]:
         made, response = social(tenant, backend, username, **more)
         assert response[claim] == value, (made.name, response)
         assert made.get_user_id(made.get_user_details(response), response), made.name
