@@ -49,8 +49,9 @@ class Certificate:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         now, subject = datetime.datetime.now(datetime.UTC), x509.Name.from_rfc4514_string(f"CN={name}")
         builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(self.key.public_key())
-        self.certificate = builder.serial_number(x509.random_serial_number()).not_valid_before(now + datetime.timedelta(days - 3)).not_valid_after(
-            now + datetime.timedelta(days)).sign(self.key, hashes.SHA256())
+        end = now + datetime.timedelta(days)
+        self.certificate = builder.serial_number(x509.random_serial_number()).not_valid_before(
+            end - datetime.timedelta(3)).not_valid_after(end).sign(self.key, hashes.SHA256())
         self.pem = self.certificate.public_bytes(serialization.Encoding.PEM)
         self.public, self.whole = folder / f"{name}.pem", folder / f"{name}-with-key.pem"
         self.public.write_bytes(self.pem)
@@ -65,8 +66,8 @@ class Certificate:
 
     def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=(), issuer=None, is_named=True):
         """The proof that an application signs by itself (Microsoft's certificate-credentials.md)."""
-        now, digest = int(time.time()), self.certificate.fingerprint(hashes.SHA256())
-        claims = {"aud": audience, "iss": issuer or client_id, "sub": issuer or client_id, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds}
+        now, digest, issuer = int(time.time()), self.certificate.fingerprint(hashes.SHA256()), issuer or client_id
+        claims = {"aud": audience, "iss": issuer, "sub": issuer, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds}
         return jwt.encode(
             {name: value for name, value in claims.items() if name not in without},
             b"a secret of 32 bytes and some more" if algorithm == "HS256" else self.key, algorithm=algorithm,

@@ -90,7 +90,9 @@ class Answer:
         if kind == "names":
             return " ".join(sorted(self.members))
         if kind == "order":
-            return " ".join(query(self.address) if self.address else functools.reduce(inner, name.split("."), self.members) if name else self.members)
+            if self.address:
+                return " ".join(query(self.address))
+            return " ".join(functools.reduce(inner, name.split("."), self.members) if name else self.members)
         if kind == "life":
             return str(self.members["exp"] - self.members["iat"])
         if kind == "error":
@@ -148,9 +150,9 @@ class Context:
             self.made[name] = ANSWERS[name](self)
         return self.made[name]
 
-    def authorize(self, **changed):
+    def authorize(self, segment="common", **changed):
         asked = {"client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid"} | changed
-        return self.get("/common/oauth2/v2.0/authorize", params=asked)
+        return self.get(f"/{segment}/oauth2/v2.0/authorize", params=asked)
 
     def instance(self, endpoint):
         return Answer(self.get("/common/discovery/instance", params={"authorization_endpoint": endpoint, "api-version": "1.1"}))
@@ -258,8 +260,9 @@ class Context:
         audience = f"{self.tenant.origin}/contoso.example/oauth2/v2.0/token"
         assertion = self.certificates[by or name].assertion(self.tenant.ids[name], audience, **more)
         return Answer(self.post(
-            "contoso.example", grant_type="client_credentials", client_id=self.tenant.ids[name], scope="https://graph.microsoft.com/.default",
-            client_assertion=assertion, client_assertion_type="urn:ietf:params:oauth:client-assertion-type:jwt-bearer"))
+            "contoso.example", grant_type="client_credentials", client_id=self.tenant.ids[name],
+            scope="https://graph.microsoft.com/.default", client_assertion=assertion,
+            client_assertion_type="urn:ietf:params:oauth:client-assertion-type:jwt-bearer"))
 
     def native(self, path, **fields):
         return Answer(self.post(FABRIKAM, path=f"signup/v1.0/{path}", client_id=self.tenant.ids["Native"], **fields))
@@ -344,7 +347,7 @@ class Context:
 
     def page_of(self, answer):
         """A page: the error that it names, or the fields of its form, are looked up as those of an address."""
-        found = re.search(r"AADSTS\d+: [^<]*", answer.text)
+        found = re.search(r"(?:AADSTS|AADB2C)\d+: [^<]*", answer.text)
         fields = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', answer.text)
         return Answer(answer, address="?" + urllib.parse.urlencode([("error_description", found[0])] if found else fields))
 
@@ -428,14 +431,14 @@ ANSWERS = {
         client_id=context.tenant.native_id, redirect_uri="http://localhost", prompt="none")),
     "authorize: an error whose text has brackets": lambda context: Answer(context.authorize(response_type="a(b)")),
     "authorize with two prompts": lambda context: Answer(context.authorize(prompt="select_account consent")),
-    "authorize for a client without a redirect URI": lambda context: context.page_of(context.get(f"/{FABRIKAM}/oauth2/v2.0/authorize", params={
-        "client_id": context.tenant.ids["Native"], "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid"})),
+    "authorize for a client without a redirect URI": lambda context: context.page_of(context.authorize(
+        FABRIKAM, client_id=context.tenant.ids["Native"])),
     "authorize at version 1 with a personal account": lambda context: Answer(address=sign_in(
         context.tenant.session(), f"{context.tenant.origin}/common/oauth2/authorize?" + urllib.parse.urlencode({
             "client_id": context.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code",
             "resource": "https://graph.microsoft.com"}), WEB_URI, "alex@outlook.example")),
-    "B2C: authorize with an unregistered redirect URI": lambda context: Answer(context.get(f"/{FLOW}/oauth2/v2.0/authorize", params={
-        "client_id": context.tenant.web_id, "redirect_uri": "http://localhost:1/", "response_type": "code", "scope": "openid", "state": "s"})),
+    "B2C: authorize with an unregistered redirect URI": lambda context: Answer(context.authorize(
+        FLOW, redirect_uri="http://localhost:1/", state="s")),
     "token error: expired assertion without nbf": lambda context: context.certified(seconds=-1000, without=["nbf"]),
     "token error: assertion without a thumbprint": lambda context: context.certified(is_named=False),
     "token error: assertion signed with HS256": lambda context: context.certified(algorithm="HS256"),
@@ -443,7 +446,8 @@ ANSWERS = {
     "native sign-in with an unknown continuation token": lambda context: Answer(context.post(
         FABRIKAM, path="oauth2/v2.0/challenge", client_id=context.tenant.ids["Native"], continuation_token="x",
         challenge_type="oob password redirect")),
-    "native sign-up with an unknown continuation token": lambda context: context.native("continue", continuation_token="x", grant_type="oob", oob="1"),
+    "native sign-up with an unknown continuation token": lambda context: context.native(
+        "continue", continuation_token="x", grant_type="oob", oob="1"),
     "authorize with another resource": lambda context: Answer(address=context.authorize(
         scope="https://graph.microsoft.com/User.Read", resource="https://mcp.example.com/mcp", state="s").headers["Location"]),
     "token error: another resource": lambda context: context.renewed(resource="https://mcp.example.com/mcp"),
@@ -626,16 +630,15 @@ ANSWERS = {
     "token error: expired assertion": lambda context: context.certified(seconds=-1000),
     "token error: expired certificate": lambda context: context.certified("Ended"),
     "userinfo by POST": lambda context: context.post_graph("/oidc/userinfo", scope="openid profile email"),
-    "B2C: prompt=none with nobody": lambda context: Answer(address=context.get(f"/{FLOW}/oauth2/v2.0/authorize", params={
-        "client_id": context.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": "openid", "prompt": "none",
-    }).headers["Location"]),
+    "B2C: prompt=none with nobody": lambda context: Answer(address=context.authorize(FLOW, prompt="none").headers["Location"]),
     "Graph 400 of endsWith without ConsistencyLevel": lambda context: context.ask_graph(
         "/v1.0/users?$count=true&$filter=endsWith(mail,'@contoso.example')", "openid User.ReadBasic.All"),
     "Graph 400 of an unknown property": lambda context: context.ask_graph("/v1.0/me?$select=nosuch"),
     "Graph 200 of a personal account's properties": lambda context: context.ask_graph(
         "/v1.0/me?$select=displayName,mail,id", username="alex@outlook.example"),
     "Graph: photo of a personal account": lambda context: context.ask_graph("/v1.0/me/photo/$value", username="alex@outlook.example"),
-    "Graph: first page of a list": lambda context: context.ask_graph("/v1.0/users?$top=1&$select=id,displayName", "openid User.ReadBasic.All"),
+    "Graph: first page of a list": lambda context: context.ask_graph(
+        "/v1.0/users?$top=1&$select=id,displayName", "openid User.ReadBasic.All"),
     "Graph: batch of 21 requests": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
         {"id": str(number), "method": "GET", "url": "/me"} for number in range(21)]}),
     "Graph: batch in which a dependency fails": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
@@ -713,5 +716,7 @@ def facts(context):
 def counted(_):
     purpose, still, absent = (sum(name in row for row in rows()) for name in REASONS)
     said = " ".join((ROOT / "README.md").read_text().split())
-    wanted = f"{len(rows())} facts with their sources, of which {purpose} differ on purpose, {still} differ still, and {absent} are about what is not here"
+    wanted = (
+        f"{len(rows())} facts with their sources, of which {purpose} differ on purpose, {still} differ still, "
+        f"and {absent} are about what is not here")
     assert wanted in said, wanted
