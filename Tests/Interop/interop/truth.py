@@ -36,6 +36,7 @@ CASEY = f"customer@{FABRIKAM}"
 PAGE_URI = "http://localhost:8080/page"
 PERSONAL_URI = "http://localhost:8080/personal"
 OPTIONAL_URI = "http://localhost:8080/optional"
+LISTED_URI = "http://localhost:8080/listed"
 DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 APPLICATIONS = [
     {"name": "Page", "spa": [PAGE_URI]},
@@ -45,6 +46,7 @@ APPLICATIONS = [
     {"name": "Personal", "web": [PERSONAL_URI], "secret_file": "secret", "tenants": ["outlook.example"]},
     {"name": "Optional", "web": [OPTIONAL_URI], "secret_file": "secret", "group_claims": "all",
      "optional_claims": {"id_token": ["auth_time", "login_hint", "sid"]}},
+    {"name": "Listed", "web": [LISTED_URI], "secret_file": "secret", "permissions": {"https://graph.microsoft.com": ["User.Read"]}},
     {"name": "Certified", "web": ["http://localhost:8080/certified"], "certificate_file": "Certified.pem"},
     {"name": "Ended", "web": ["http://localhost:8080/ended"], "certificate_file": "Ended.pem"},
     {"name": "Native", "native_authentication": True, "user_flow": {"method": "code", "attributes": [
@@ -381,6 +383,11 @@ def metadata(path):
     return lambda context: Answer(context.get(path))
 
 
+def reported(answer):
+    """An error in the fragment of an address."""
+    return Answer(answer, address=answer.headers.get("Location", "").replace("#", "?"))
+
+
 def refused(segment="contoso.example", headers=None, **fields):
     names = {"WEB": "Web", "NATIVE": "Tasks", "EXPIRED": "Expired"}
     return lambda context: Answer(context.post(segment, headers, **{
@@ -430,14 +437,16 @@ ANSWERS = {
     "authorize for a redirect URI without a path": lambda context: Answer(context.authorize(
         client_id=context.tenant.native_id, redirect_uri="http://localhost", prompt="none")),
     "authorize: an error whose text has brackets": lambda context: Answer(context.authorize(response_type="a(b)")),
-    "authorize with two prompts": lambda context: Answer(context.authorize(prompt="select_account consent")),
+    "authorize with two prompts": lambda context: context.page_of(context.authorize(prompt="select_account consent")),
+    "authorize: resource that the registration does not list": lambda context: Answer(address=context.code(
+        segment="contoso.example", client_id=context.tenant.ids["Listed"], redirect_uri=LISTED_URI, scope=f"openid {API}/Tasks.Read")),
     "authorize for a client without a redirect URI": lambda context: context.page_of(context.authorize(
         FABRIKAM, client_id=context.tenant.ids["Native"])),
     "authorize at version 1 with a personal account": lambda context: Answer(address=sign_in(
         context.tenant.session(), f"{context.tenant.origin}/common/oauth2/authorize?" + urllib.parse.urlencode({
             "client_id": context.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code",
             "resource": "https://graph.microsoft.com"}), WEB_URI, "alex@outlook.example")),
-    "B2C: authorize with an unregistered redirect URI": lambda context: Answer(context.authorize(
+    "B2C: authorize with an unregistered redirect URI": lambda context: reported(context.authorize(
         FLOW, redirect_uri="http://localhost:1/", state="s")),
     "token error: expired assertion without nbf": lambda context: context.certified(seconds=-1000, without=["nbf"]),
     "token error: assertion without a thumbprint": lambda context: context.certified(is_named=False),
