@@ -58,7 +58,7 @@ import WebFormats
             #expect(try await Visitor(site).get("/auth/macos/sign-in").status == 302)
             // On a machine that stalls, the question is given up before it is answered, and says nothing.
             var isJudged = false
-            for _ in 0..<3 where !isJudged {
+            for _ in 0..<20 where !isJudged {
                 let (start, before) = (ContinuousClock.now, provider.asked.withLock { $0 })
                 let (statuses, asked) = try await Self.signInsAtOnce(at: site, with: provider)
                 guard start.duration(to: .now) < ProviderClient.patience else { continue }
