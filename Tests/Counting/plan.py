@@ -91,7 +91,9 @@ def every_step(asked, is_deciding):
     def suite(name, program, *arguments, **options):
         return Step(name, (program, COMPANION, *arguments), build=companion, **options)
 
-    browsers = [suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, again="sentences", is_listed=True, is_in_memory=True,
+    # Six style sheets have colours for the dark: in every run axe looks at pages of each of them.
+    light = ("--light",) if is_deciding else ()
+    browsers = [suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, *light, again="sentences", is_listed=True, is_in_memory=True,
                       environment=WITHOUT_TIME) for part in ("1/2", "2/2")]
     application, *others = unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "20"} if is_deciding else {})
     # A browser has the processors busy, and tests of servers wait for long: in two lanes, one of each runs beside the other.

@@ -17,8 +17,11 @@ MODULES = (
 def main():
     suite = Suite("Tests/Browser/run", {
         "--part": {"default": "1/1", "help": "run a part of the modules, such as 1/2: the other part may run beside it"},
+        "--light": {"action": "store_true", "help": "let axe look at dark pages only in the checks that insist on it"},
         "--screenshots": {"type": pathlib.Path, "help": "keep screenshots in this folder"}})
     screenshots = suite.options.screenshots
+    if suite.options.light:
+        Browser.schemes = ("light",)
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
 

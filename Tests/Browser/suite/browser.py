@@ -18,6 +18,7 @@ from patience import until
 
 ADELE = "adele@contoso.example"
 AXE = files("axe_core_python").joinpath("axe.min.js").read_text()
+BOTH = ("light", "dark")
 # An answer that is held up waits until the page's letGo() is called; `held` counts them.
 HOLD = """{
   const ask = fetch;
@@ -77,6 +78,9 @@ return [...documents, ...files].every((e) => e.encodedBodySize < e.decodedBodySi
 
 
 class Browser:
+    # The colours in which axe looks at a page that does not ask for others.
+    schemes = BOTH
+
     def __init__(self, server, screenshots, *more, preferences=None):
         """more, preferences: further options and preferences of Chromium."""
         self.server, self.screenshots = server, screenshots
@@ -443,9 +447,10 @@ class Browser:
         assert 0 < total <= most_bytes and len(sizes) <= most_answers, f"{path}: {total} bytes, {len(sizes)} answers"
         return total, len(sizes)
 
-    def expect_accessible(self, name):
-        """axe finds nothing on this page, light and dark; nothing is wider than a window of 320 pixels."""
-        for scheme in ("light", "dark"):
+    def expect_accessible(self, name, schemes=None):
+        """axe finds nothing on this page, light and dark; nothing is wider than a window of 320 pixels. With `BOTH` as schemes it looks at
+        the dark page in every run."""
+        for scheme in schemes or self.schemes:
             self.colours(scheme)
             self.shoot(f"{name} {scheme}")
             if not self.driver.execute_script("return typeof axe === 'object'"):

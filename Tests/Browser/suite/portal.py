@@ -9,7 +9,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from .browser import ADELE
+from .browser import ADELE, BOTH
 from .registry import registry
 from .server import Registrations
 
@@ -574,7 +574,7 @@ def sheet(browser):
 def looks(browser):
     open_portal(browser)
     browser.expect_light("/portal", 70_000)
-    browser.expect_accessible("portal signed out")
+    browser.expect_accessible("portal signed out", BOTH)
     sign_in(browser, "ios", ADELE)
     for name in ("account", "tokens", "api", "attempts"):
         tab(browser, name)
@@ -582,7 +582,7 @@ def looks(browser):
             browser.press("Call the API")
             browser.wait("Graph's answer", lambda: "200" in browser.one("#api").text)
         browser.settled()
-        browser.expect_accessible(f"portal {name}")
+        browser.expect_accessible(f"portal {name}", BOTH)
         browser.size(375, 667, 2)
         browser.shoot(f"portal {name} phone")
         browser.size(1440, 900)
