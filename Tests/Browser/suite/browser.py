@@ -247,7 +247,7 @@ class Browser:
         self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}, *still])
 
     def stand_still(self):
-        """Motion is to be reduced until the test ends: an animation that does not end keeps a processor busy."""
+        """Motion is to be reduced until the test ends: steps are there at once, and an animation that does not end keeps a processor busy."""
         self.is_still = True
         self.colours("light")
 

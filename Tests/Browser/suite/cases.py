@@ -200,6 +200,7 @@ def succeeded(browser):
 
 @test("a tutorial's sign-in is shared as a case, the one that failed too, which names nobody and leads back")
 def shared(browser):
+    browser.stand_still()
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")
     browser.wait("the story", lambda: browser.all("#share"))

@@ -369,6 +369,7 @@ def open_redeemed(browser):
 
 @test("in the demo the step that brought the tokens shows the ID token's claims and their meaning when its flow is over, and keeps them nowhere")
 def decoded(browser):
+    browser.stand_still()
     browser.server.control(hold="graph")
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
@@ -405,6 +406,7 @@ def decoded(browser):
 
 @test("claims in a step go when another tab has signed the account out, and belong to the account that is shown")
 def decoded_of(browser):
+    browser.stand_still()
     browser.sign_in()
     first = browser.driver.current_window_handle
     browser.one("#accounts summary").click()
@@ -434,6 +436,7 @@ def decoded_of(browser):
 
 @test("on a shared device, on a team's server and where tokens are hidden no step shows claims")
 def not_decoded(browser):
+    browser.stand_still()
     for visit, app in ((browser.on_shared_device(), "ios"),
                        (browser.visiting(browser.server.sibling("hidden-claims", COMPANION_TOKEN_DISPLAY="hidden")), "ios"),
                        (browser.visiting(Registrations(browser.server, 2)), "expenses-ios-test")):
@@ -582,6 +585,7 @@ def without_motion(browser):
 
 @test("Sign Out signs out where the person has chosen, here only or at the provider too, and the code has MSAL's line for it")
 def sign_out_choice(browser):
+    browser.stand_still()
     browser.open("/b2c")
     browser.press("Sign-in options")
     browser.one("#option-prompt")

@@ -247,6 +247,7 @@ BRANCH = ["if let error = error {", 'self.updateLogging(text: "Could not acquire
 
 @test("a code that could not be redeemed is a step of the sign-in, with its request and its line, and no silent call")
 def not_redeemed(browser):
+    browser.stand_still()
     refused = {"status": 401, "body": {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}, "times": 5}
     for control, code in (({"bad_id_token": "nonce"}, "nonce_mismatch"), ({"token_error": refused}, "provider_rejected_client")):
         browser.cdp("Network.clearBrowserCookies")

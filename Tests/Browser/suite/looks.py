@@ -97,6 +97,7 @@ def accessible_pages(browser):
 
 @test("axe finds nothing on the pages with an account, a result, an error and the timeline")
 def accessible_states(browser):
+    browser.stand_still()
     for app in ("ios", "macos"):
         browser.cdp("Network.clearBrowserCookies")
         browser.server.reset()
