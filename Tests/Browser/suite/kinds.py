@@ -245,7 +245,7 @@ def switch(browser, username):
     browser.wait("the end of the switch", lambda: not browser.all(".action[aria-busy=true]"))
 
 
-@test("two accounts of one session are added, switched, and signed out one by one")
+@test("two accounts of one session are added, switched, and signed out one by one; what the log says survives the trip without the token")
 def two_accounts(browser):
     browser.sign_in()
     browser.press("Accounts")
@@ -254,6 +254,7 @@ def two_accounts(browser):
     browser.enter_password()
     browser.answer_consent()
     browser.expect_graph(MEGAN)
+    assert "Access token is …" in browser.log(), browser.log()
     browser.press("Accounts (2)")
     browser.expect_accessible("account menu")
     switch(browser, ADELE)

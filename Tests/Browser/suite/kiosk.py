@@ -211,7 +211,7 @@ def two_people(browser):
     with kiosk(browser):
         # Not everybody has a photo.
         browser.allow("/api/kiosk/me/photo")
-        for username, name, other in ((ADELE, "Adele", "Megan"), (MEGAN, "Megan", "Adele"), (ADELE, "Adele", "Megan")):
+        for username, name, other in ((ADELE, "Adele", "Megan"), (MEGAN, "Megan", "Adele")):
             walk_up(browser, username)
             browser.wait("the name", lambda: name in browser.one("#hello").text)
             expect_nothing_of(browser, other)

@@ -501,18 +501,6 @@ def whole_lines(browser):
         assert cut == 0 and latest, f"{width} by {height}: {cut} cut, {latest}"
 
 
-@test("what the log says survives the trip without the token")
-def kept(browser):
-    browser.sign_in()
-    browser.press("Accounts")
-    browser.press("Add an account")
-    browser.choose_account("megan@contoso.example")
-    browser.enter_password()
-    browser.answer_consent()
-    browser.expect_graph("megan@contoso.example")
-    assert "Access token is …" in browser.log(), browser.log()
-
-
 @test("on a shared device, only what was said since the press survives the trip")
 def kept_shared(browser):
     with browser.on_shared_device():
