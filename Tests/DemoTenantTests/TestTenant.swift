@@ -58,6 +58,9 @@ struct TestTenant: Sendable {
     /// Keys take a second of a processor to make, so tenants without a file of the caller's begin with these.
     private static let keys = Result { try DemoSigningKey.first() }
 
+    /// The real texts and Graph's permissions, read once.
+    private static let content = Result { try TenantContent(publicFolder: publicFolder) }
+
     /// The path of a file that does not exist yet, in a folder of its own.
     static func temporaryPath() throws -> String {
         let folder = TemporaryFolder.ofProcess.appendingPathComponent("demo-tenant-\(UUID().uuidString)")
@@ -69,6 +72,7 @@ struct TestTenant: Sendable {
     static func platform(_ configuration: DemoTenantConfiguration) throws -> Platform {
         var configuration = configuration
         configuration.makeSigningKeys = keys.get
+        configuration.content = try content.get()
         return try Platform(configuration, logger: Logger(label: "demo tenant"))
     }
 
@@ -91,6 +95,7 @@ struct TestTenant: Sendable {
             clients: [web, native, script], publicFolder: publicFolder, stateFile: path, now: { clock.now })
         if stateFile == nil { configuration.makeSigningKeys = keys.get }
         configure(&configuration)
+        if configuration.publicFolder == publicFolder { configuration.content = try content.get() }
         let tenant = try DemoTenant(
             configuration: configuration, workers: workers, logger: Logger(label: "demo tenant"))
         _ = try await tenant.start()

@@ -43,7 +43,7 @@ struct DemoResponder: Responder {
         self.announcement = announcement
         numbers = NumberTable(publicFolder: configuration.publicFolder)
         runTime = platform.registry.map { RunTimeHandler(registry: $0, addresses: platform.addresses) }
-        layout = try PageLayout(publicFolder: configuration.publicFolder, kioskURL: configuration.kioskURL)
+        layout = try configuration.layout()
         let identity = IdentityPlatform(platform, layout: layout) { peer in
             configuration.controlToken != nil || configuration.opensControl(to: peer)
         }

@@ -167,7 +167,7 @@ private final class ServedConnections: Sendable {
 
 extension Platform {
     init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
-        let reference = try PermissionReference(publicFolder: configuration.publicFolder)
+        let reference = try configuration.reference()
         let registrations = try Registrations(configuration.clients, reference: reference)
         self.init(
             directory: try Directory(

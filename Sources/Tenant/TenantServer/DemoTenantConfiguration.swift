@@ -52,6 +52,8 @@ public struct DemoTenantConfiguration: Sendable {
     public var now: @Sendable () -> Date
     /// Unpredictable bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
+    /// The texts and permissions of ``publicFolder``, if they have been read before, as for the many tenants of a test run.
+    var content: TenantContent?
     /// Makes the first signing keys if the state file has none.
     var makeSigningKeys: @Sendable () throws -> [DemoSigningKey] = DemoSigningKey.first
     /// Called with each request and its response, including secrets, for tests that search for these.

@@ -90,6 +90,9 @@ final class Site: Sendable {
     /// The demo tenants' signing keys: they take a moment to make.
     private static let keys = Result { try DemoSigningKey.first() }
 
+    /// The demo tenants' texts and Graph's permissions, read once.
+    private static let tenantContent = Result { try TenantContent(publicFolder: publicFolder) }
+
     private init(
         below prefix: String, _ contents: MemoryContents?, _ isCompressed: Bool, _ earlier: EarlierData?,
         _ register: (inout DemoClient) -> Void, _ configure: (inout CompanionConfiguration) throws -> Void
@@ -115,6 +118,7 @@ final class Site: Sendable {
         var tenantConfiguration = DemoTenantConfiguration(
             clients: [client], publicFolder: Site.publicFolder, now: clock.now)
         tenantConfiguration.makeSigningKeys = Site.keys.get
+        tenantConfiguration.content = try Site.tenantContent.get()
         tenantConfiguration.onExchange = traffic.note
         tenantConfiguration.stateFile = try earlier?.copyOfTenant(in: folder)
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)

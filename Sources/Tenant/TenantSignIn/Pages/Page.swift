@@ -48,6 +48,12 @@ package struct PageLayout: Sendable {
         self.kioskURL = kioskURL
     }
 
+    /// With texts that have been read before.
+    package init(languages: Languages, kioskURL: String?) {
+        self.languages = languages
+        self.kioskURL = kioskURL
+    }
+
     /// Returns the link at the foot; the visitors of a kiosk are not led to the failures.
     private func footLink(_ page: any Page) -> HTML {
         kioskURL == nil ? page.footLink : ""
