@@ -68,6 +68,7 @@ package final class CompanionServer: Sendable {
         /// Nil reads the folder of the configuration, for these and for the languages.
         var files: StaticFiles?
         var languages: Languages?
+        var templates = PageTemplates()
         var compression = AssetCompression()
 
         package init() {}
@@ -93,8 +94,9 @@ package final class CompanionServer: Sendable {
             ?? Languages(publicFolder: configuration.publicFolder, cookieName: cookieName)
         content = FixedContent(configuration: configuration)
         pages = try Pages(
-            folder: configuration.publicFolder, files: known.files, applications: configuration.applications,
-            languages: languages, publicURL: configuration.publicURL, content: content, compression: compression)
+            folder: configuration.publicFolder, files: known.files, templates: known.templates,
+            applications: configuration.applications, languages: languages, publicURL: configuration.publicURL,
+            content: content, compression: compression)
         drain = configuration.drain
         self.workers = workers
 

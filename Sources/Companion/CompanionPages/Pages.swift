@@ -31,11 +31,13 @@ package struct Pages: Sendable {
     ///
     /// - Parameters:
     ///   - files: what ``files(in:)`` gave of the folder; nil reads it.
+    ///   - templates: those that other servers have made of the same files and languages.
     ///   - content: the content that depends on the configuration; nil keeps its placeholders.
     ///   - compression: compresses assets after their first request.
     /// - Throws: if the folder or one of its pages cannot be read, or a language lacks a text.
     package init(
-        folder: String, files: StaticFiles? = nil, applications: [Application], languages: Languages,
+        folder: String, files: StaticFiles? = nil, templates: PageTemplates = PageTemplates(),
+        applications: [Application], languages: Languages,
         publicURL: PublicURL, content: FixedContent? = nil, compression: AssetCompression
     ) throws {
         self.publicURL = publicURL
@@ -49,16 +51,20 @@ package struct Pages: Sendable {
             return files.rewritten(String(decoding: asset.body, as: UTF8.self))
         }
         func page(_ name: String, for application: Application? = nil) throws -> Page {
-            let template = try PageTemplate(file: "\(name).html", html: html(name)) { part in
-                content?.omits(part: part) == true ? "" : try html("parts/\(part)")
+            let isShared = content?.isOnSharedDevice == true
+            let template = try templates.template("\(name), \(isShared)") {
+                let template = try PageTemplate(file: "\(name).html", html: html(name)) { part in
+                    content?.omits(part: part) == true ? "" : try html("parts/\(part)")
+                }
+                for language in languages.all { try template.check(language) }
+                return template
             }
             // The browser must not restore the last person's state of a kiosk's page, or of any page on a shared device.
-            let isLeftBehind = name == Application.Page.kiosk.rawValue || content?.isOnSharedDevice == true
+            let isLeftBehind = name == Application.Page.kiosk.rawValue || isShared
             let cacheControl = isLeftBehind ? "no-store" : "no-cache"
             return Page(
-                assets: try languages.all.map { language in
-                    try template.check(language)
-                    return LazyAsset(compressedBy: compression) {
+                assets: languages.all.map { language in
+                    LazyAsset(compressedBy: compression) {
                         var html = template.checkedHTML(in: language, below: publicURL.prefix)
                         if let content {
                             html = content.filling(html, in: language, for: application) { files.rewritten($0) }
