@@ -35,8 +35,8 @@ package enum TestedBackend: String, Sendable, CaseIterable {
     /// PostgreSQL on its Unix socket, over TLS, and through PgBouncer in transaction mode.
     case postgres, encryptedPostgres, pooledPostgres
 
-    /// The backends that are installed, limited to those in `STORE_BACKENDS`: PostgreSQL may be missing.
-    package static let allCases: [TestedBackend] = {
+    /// The backends and ways to them that are installed, limited to those in `STORE_BACKENDS`: PostgreSQL may be missing.
+    private static let everyWay: [TestedBackend] = {
         let here =
             immediate + (PostgresServer.isInstalled ? [.postgres, .encryptedPostgres] : [])
             + (PgBouncer.isInstalled ? [.pooledPostgres] : [])
@@ -45,14 +45,16 @@ package enum TestedBackend: String, Sendable, CaseIterable {
         }
         return here.filter { names.contains(Substring($0.rawValue)) }
     }()
+    /// All but TLS, which changes no statement: tests of several servers (``clustered``) go that way, too.
+    package static let allCases = everyWay.filter { $0 != .encryptedPostgres }
     /// One of each kind, for tests of many rows: the ways to PostgreSQL differ in nothing that they show.
     package static var kinds: [TestedBackend] {
-        allCases.filter { $0 != .encryptedPostgres && $0 != .pooledPostgres }
+        allCases.filter { $0 != .pooledPostgres }
     }
     /// The backends that several servers can use at once.
-    package static var clustered: [TestedBackend] { allCases.filter { $0 != .sqlite } }
+    package static var clustered: [TestedBackend] { everyWay.filter { $0 != .sqlite } }
     /// The backends in PostgreSQL.
-    package static var remote: [TestedBackend] { allCases.filter { !immediate.contains($0) } }
+    package static var remote: [TestedBackend] { everyWay.filter { !immediate.contains($0) } }
     /// The backends that are read on the calling thread.
     package static let immediate: [TestedBackend] = [.sqlite, .memory]
     /// The backends whose change mark shows changes by others.
