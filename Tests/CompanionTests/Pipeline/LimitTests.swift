@@ -180,6 +180,8 @@ import Testing
         // More than a browser's share, which is 120, and than one sign-in's.
         let requests = toOneSignIn ? 60 : 140
         try await Site.run { site in
+            let person = Visitor(site)
+            _ = try await person.walkToCallback()
             let stranger = Visitor(site)
             if who != "a stranger" { try await stranger.signIn() }
             if who == "a person who was here before" { stranger.sessionCookie = nil }
@@ -211,8 +213,8 @@ import Testing
             let refused = try await stranger.get(callback)
             #expect(refused.text.contains("There were too many requests.") && refused.fields[.connection] == nil)
             for _ in 0..<20 {
-                let neighbour = Visitor(site)
-                let answer = try await neighbour.signIn()
+                let neighbour = person.knownToProvider()
+                let answer = try await neighbour.signIn(query: "login_hint=adele@contoso.example")
                 #expect(answer.location == "/ios")
             }
         }

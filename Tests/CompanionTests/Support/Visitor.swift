@@ -84,6 +84,14 @@ final class Visitor: Sendable {
         return other
     }
 
+    /// Another browser, whose person the provider knows already, which spares the pages for passwords and consent. The
+    /// companion has never seen it.
+    func knownToProvider() -> Visitor {
+        let other = copy()
+        for name in other.cookies(named: cookieName).keys { other.setCookie(name, nil) }
+        return other
+    }
+
     /// Takes a cookie, as a `Set-Cookie` field has it.
     func take(_ cookie: String) { keep(cookie) }
 
