@@ -53,7 +53,8 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `a stop signal ends a server although nobody reads its log`(signal: Int32) throws {
         let demo = try unread()
-        #expect(try ask("/api/ios/me", times: 1000).status == 0)
+        // More lines than a pipe holds.
+        #expect(try ask("/api/ios/me", times: 500).status == 0)
         kill(demo.process.processIdentifier, signal)
         try demo.process.waitForEnd()
         #expect(demo.process.terminationReason == .exit)
