@@ -11,7 +11,7 @@ from .browser import Browser
 from .server import Server
 
 MODULES = (
-    journeys, tutorials, columns, swift_lines, projects, kinds, kiosk, learner, portal, below_a_path, failures, looks, languages, native, setup, paste, clients, missions, device, bench, cases, blocked)
+    journeys, tutorials, columns, swift_lines, projects, kinds, kiosk, portal, learner, below_a_path, failures, looks, languages, native, setup, paste, clients, missions, device, bench, cases, blocked)
 
 
 def main():

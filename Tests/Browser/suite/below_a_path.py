@@ -61,7 +61,7 @@ def journey(browser):
         expect_all_below(browser)
 
 
-@test("a failed sign-in, an error page and the portal stay below it")
+@test("a failed sign-in, an error page and the portal stay below it", needs="time")
 def portal(browser):
     with below(browser, "path"):
         browser.allow(f"{PATH}/nothing")

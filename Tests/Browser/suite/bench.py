@@ -76,7 +76,7 @@ def too_many_groups(browser):
         browser.wait("the refusal", lambda: "Microsoft Graph cannot be asked right now" in browser.one("#result").text)
 
 
-@test("another API of the list is called, its permission is granted on the way, and its pages follow")
+@test("another API of the list is called, its permission is granted on the way, and its pages follow", needs="time")
 def calls(browser):
     open_portal(browser)
     sign_in(browser, "portal", ADELE)

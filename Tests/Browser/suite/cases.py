@@ -66,7 +66,7 @@ def pasted(browser):
     browser.wait("the case", lambda: "somebody's recording" in browser.one("#found").text)
 
 
-@test("a case is a tutorial's page without its screen: the step that failed is open, beside the Swift whose lines it lights; arrow keys go on from it, at every width")
+@test("a case is a tutorial's page without its screen: the step that failed is open, beside the Swift whose lines it lights; arrow keys go on from it, at every width", needs="time")
 def scrub(browser):
     found = show(browser, GOOD)
     browser.wait("the step that failed", lambda: place_of(browser) == "Step 3 of 3" and "AADSTS65001" in found.text)
@@ -180,7 +180,7 @@ def own(browser):
         browser.wait("the same failure", lambda: browser.all("#attempts [open]") and str(number) in browser.one("#attempts [open]").text)
 
 
-@test("a sign-in that succeeded is a case with the names and types of its claims")
+@test("a sign-in that succeeded is a case with the names and types of its claims", needs="time")
 def succeeded(browser):
     open_portal(browser)
     sign_in(browser, "portal", ADELE)

@@ -478,7 +478,7 @@ def code(browser, *parts):
     browser.wait(f"in the code: {parts}", lambda: all(part in browser.one("#code .listing").get_property("textContent") for part in parts))
 
 
-@test("the reader's own values fill the code: typed once, kept in this browser for every page; one choice puts the demo's tenant in their place")
+@test("the reader's own values fill the code: typed once, kept in this browser for every page; one choice puts the demo's tenant in their place", needs="time")
 def values(browser):
     client = "11111111-2222-3333-4444-555555555555"
     browser.open("/ios")
@@ -503,7 +503,7 @@ def values(browser):
     code(browser, f'"{client}"')
 
 
-@test("the sign-in chapter's workforce half is found: its differences and the pages that show its screen, and the chapter from these pages")
+@test("the sign-in chapter's workforce half is found: its differences and the pages that show its screen, and the chapter from these pages", needs="time")
 def workforce_half(browser):
     browser.open("/external")
     browser.one("#code .run")
@@ -542,7 +542,7 @@ def copied(browser):
     assert text.startswith("import UIKit\n@preconcurrency import MSAL\n") and text.endswith("}\n") and "⟦" not in text, text[:200]
 
 
-@test("the tutorials are linked in the page's language")
+@test("the tutorials are linked in the page's language", needs="time")
 def linked_languages(browser):
     locales = {"en": "en-us", "ja": "ja-jp", "pt-BR": "pt-br", "pt-PT": "pt-pt", "sv": "sv-se", "zh-Hans": "zh-cn"}
     try:
@@ -555,7 +555,7 @@ def linked_languages(browser):
         ask_for(browser, None)
 
 
-@test("an error stands beside MSAL's own: its domain, its code and its name")
+@test("an error stands beside MSAL's own: its domain, its code and its name", needs="time")
 def msal_codes(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")

@@ -89,7 +89,7 @@ def declined(browser):
     assert "90120" in browser.one("#notice").text
 
 
-@test("a person who is signed in still chooses the account, and types no password")
+@test("a person who is signed in still chooses the account, and types no password", needs="time")
 def single_sign_on(browser):
     browser.sign_in()
     codes = begin(browser)

@@ -40,7 +40,7 @@ def admin_consent(browser):
     browser.expect_username("Signed out")
 
 
-@test("a wrong password is refused on the password page, and the right one goes on")
+@test("a wrong password is refused on the password page, and the right one goes on", needs="time")
 def wrong_password(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")

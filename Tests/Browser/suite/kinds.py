@@ -119,7 +119,7 @@ def at_provider(browser, page, button):
     browser.expect_at_tenant_accessible(f"{page} at the provider")
 
 
-@test("a customer of either tenant signs in with Contoso Social, and the page has the person's address")
+@test("a customer of either tenant signs in with Contoso Social, and the page has the person's address", needs="time")
 def social_journey(browser):
     for page, button in (("/external", "Acquire Token Interactively"), ("/b2c", "Authorize")):
         browser.server.control(require_consent=PERSONAL)
@@ -273,7 +273,7 @@ def two_accounts(browser):
     browser.expect_username("Signed out")
 
 
-@test("the claims are shown with their meaning, and the sign-in options reach the provider")
+@test("the claims are shown with their meaning, and the sign-in options reach the provider", needs="time")
 def claims_and_options(browser):
     browser.sign_in()
     browser.press("Claims of the ID token")
@@ -331,7 +331,7 @@ def declined(browser):
     browser.expect_log("Not granted: Mail.Read")
 
 
-@test("a claims challenge of the API is met without a page")
+@test("a claims challenge of the API is met without a page", needs="time")
 def continuous_access(browser):
     browser.sign_in()
     before = browser.server.counts()["authorize"]

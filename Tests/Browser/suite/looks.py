@@ -70,7 +70,7 @@ def macos_geometry(browser):
     assert found[".log"] == [10, 138, 500, 300], found
 
 
-@test("the columns of the applications' pages fit a window of 1280 by 900")
+@test("the columns of the applications' pages fit a window of 1280 by 900", needs="time")
 def columns_fit(browser):
     browser.size(1280, 900)
     for app in ("ios", "macos", "external", "b2c"):
@@ -507,7 +507,7 @@ def control_rules(browser):
     assert "Everything works normally." in browser.one("#now").text
 
 
-@test("a switch acts in place and by keyboard, nothing jumps and nothing shifts at any width, and what is active on top is undone")
+@test("a switch acts in place and by keyboard, nothing jumps and nothing shifts at any width, and what is active on top is undone", needs="time")
 def control_in_place(browser):
     place = "return document.getElementById('expire_tokens').getBoundingClientRect().top"
     for width, height in ((390, 844), (820, 1180), (1440, 900)):
@@ -612,7 +612,7 @@ def forced_colours(browser):
             assert all(edge != "0px" for edge, _ in dots), f"a dot of {path} vanishes: {dots}"
 
 
-@test("on paper stand the log and what just happened, whole, and no scenery")
+@test("on paper stand the log and what just happened, whole, and no scenery", needs="time")
 def on_paper(browser):
     browser.sign_in()
     browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 4)

@@ -73,7 +73,7 @@ def expect_steps(browser, *steps):
         raise AssertionError(f"{error}: {newest_steps(browser)}")
 
 
-@test("each mission says what to do before it starts; one that needs a sign-in says so; they are in the demo's tutorials alone")
+@test("each mission says what to do before it starts; one that needs a sign-in says so; they are in the demo's tutorials alone", needs="time")
 def missions(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")
@@ -152,7 +152,7 @@ def second_factor(browser):
     expect_steps(browser, "cached", "api")
 
 
-@test("the provider is down: the silent call fails as the tutorial says, Graph is not asked, and nobody is signed out")
+@test("the provider is down: the silent call fails as the tutorial says, Graph is not asked, and nobody is signed out", needs="time")
 def provider_down(browser):
     browser.sign_in("macos")
     start(browser, ALL[6])

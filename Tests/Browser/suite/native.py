@@ -114,7 +114,7 @@ def truth(browser):
     assert colours[0] != colours[1], colours
 
 
-@test("a value that cannot be right is called by its mistake while it is typed, and nothing can be copied meanwhile")
+@test("a value that cannot be right is called by its mistake while it is typed, and nothing can be copied meanwhile", needs="time")
 def mistakes(browser):
     browser.open("/native")
     fill(browser)
@@ -149,7 +149,7 @@ def download(browser):
         browser.cdp("Browser.setDownloadBehavior", behavior="default")
 
 
-@test("a block is copied as it is shown")
+@test("a block is copied as it is shown", needs="time")
 def copied(browser):
     browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=browser.server.origin)
     browser.open("/native")
@@ -178,7 +178,7 @@ ROWS = [
 ]
 
 
-@test("a pasted file's mistakes are named one by one, and the corrected file has none of them and keeps all else")
+@test("a pasted file's mistakes are named one by one, and the corrected file has none of them and keeps all else", needs="time")
 def lint(browser):
     browser.open("/native")
     fill(browser)

@@ -93,7 +93,7 @@ def api(browser):
     browser.wait("the refusal", lambda: "403" in shown.text and "error: {2}" in shown.text)
 
 
-@test("the failure of one application is explained, and the others go on")
+@test("the failure of one application is explained, and the others go on", needs="time")
 def three_and_a_failing_one(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)

@@ -201,7 +201,7 @@ def kinds(browser):
         assert targets == [each.get_attribute("id") for each in browser.all("#rest .blocks > section")], targets
 
 
-@test("without an authority of one's own the code of an external tenant cannot be copied, and a value in it is a literal of Swift whatever it is")
+@test("without an authority of one's own the code of an external tenant cannot be copied, and a value in it is a literal of Swift whatever it is", needs="time")
 def literal(browser):
     visit(browser)
     fill(browser)
@@ -211,7 +211,7 @@ def literal(browser):
     assert r'["api://x/a\"b\\(c)"]' in blocks(browser)["Constants"] and r'"https://api.example.com/\""' in blocks(browser)["Constants"], blocks(browser)["Constants"]
 
 
-@test("package managers are tabs that the keyboard reaches, and a package's address and a plist's keys are copied by themselves")
+@test("package managers are tabs that the keyboard reaches, and a package's address and a plist's keys are copied by themselves", needs="time")
 def packages(browser):
     browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=browser.server.origin)
     visit(browser)

@@ -271,7 +271,7 @@ def expire(browser, username, page, button, signed_in="Access token is "):
     browser.server.control(access_token_seconds=1)
 
 
-@test("a silent call that needs the person goes on interactively in the external chapter, and says so")
+@test("a silent call that needs the person goes on interactively in the external chapter, and says so", needs="time")
 def external_interaction(browser):
     browser.server.control(access_token_seconds=2)
     expire(browser, CUSTOMER, "external", "Acquire Token Interactively")
@@ -300,7 +300,7 @@ def external_appears(browser):
     browser.expect_log("Access token is ")
 
 
-@test("B2C's silent failure and the failure of the sign-in in its place have texts of their own")
+@test("B2C's silent failure and the failure of the sign-in in its place have texts of their own", needs="time")
 def b2c_silent_failure(browser):
     browser.open("/b2c")
     browser.press("Authorize")
@@ -416,7 +416,7 @@ def b2c_timeout(browser):
     browser.expect_log("Could not call API: The server did not answer within 30 seconds.")
 
 
-@test("what MSAL could not make its objects of is said as the tutorials say it, and nothing is sent")
+@test("what MSAL could not make its objects of is said as the tutorials say it, and nothing is sent", needs="time")
 def not_constructed(browser):
     rows = [
         ("/ios", "tenant", "contoso example", "Call Microsoft Graph API", "Unable to create authority URL"),
