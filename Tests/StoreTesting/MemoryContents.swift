@@ -111,7 +111,8 @@ package final class MemoryContents: Sendable {
             var state = shared.state
             let value = try body(&state)
             for (key, session) in state.sessions {
-                guard let old = shared.state.sessions[key], !old.reads(as: session) else { continue }
+                // Most have not changed, which is quicker to see.
+                guard let old = shared.state.sessions[key], old != session, !old.reads(as: session) else { continue }
                 state.sessions[key]?.version = old.version + 1
             }
             shared.state = state
