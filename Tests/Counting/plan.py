@@ -104,7 +104,7 @@ def every_step(asked, is_deciding):
     yield suite("fronts", "deploy/fronts/test", *(WAYS_THAT_DECIDE if is_deciding else ()), again="sentences", is_listed=True)
     yield suite("faults", "Tests/Faults/run", is_listed=True)
     yield suite("https", "Tests/HTTPS/run", is_listed=True)
-    yield suite("interop", "Tests/Interop/run", again="whole", is_listed=True)
+    yield suite("interop", "Tests/Interop/run", again="whole", is_listed=True, environment=WITHOUT_TIME)
     yield suite("foreign", "Tests/Interop/run", "--foreign", is_listed=True)
     yield suite("restart", "Tests/Restart/run", is_listed=True)
     yield suite("trust", "Tests/Trust/run", is_listed=True)
@@ -145,7 +145,7 @@ def with_time(step):
 
 def timed(step, keys):
     """The step of those that a step has left out because they need time."""
-    return dataclasses.replace(with_time(step), name=f"{step.name}-time", command=alone(step, keys), is_alone=True)
+    return dataclasses.replace(with_time(step), name=f"{step.name}-time", command=only(step, keys), is_alone=True)
 
 
 def choosing(step, words):

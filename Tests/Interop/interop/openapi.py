@@ -86,7 +86,7 @@ def cookies(server):
     return "; ".join(f"{cookie.name}={cookie.value}" for cookie in session.cookies if cookie.name.startswith("companion"))
 
 
-@test("no request of nobody's makes the server fail or gets an answer that the document lacks")
+@test("no request of nobody's makes the server fail or gets an answer that the document lacks", needs="time")
 def nobody(context):
     assert context.run() > 300
 
