@@ -95,24 +95,26 @@ def every_step(asked, is_deciding):
     light = ("--light",) if is_deciding else ()
     browsers = [suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, *light, again="sentences", is_listed=True, is_in_memory=True,
                       environment=WITHOUT_TIME) for part in ("1/2", "2/2")]
-    application, *others = unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "20"} if is_deciding else {})
+    application, rest, pure = unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "20"} if is_deciding else {})
     # A browser has the processors busy, and tests of servers wait for long: in two lanes, one of each runs beside the other.
-    yield from (browsers[0], application, browsers[1], *others)
+    yield from (browsers[0], application, browsers[1], rest)
     yield from unit("address", ".build-address", "address", SANITIZED)
     yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
     yield swift("thread-rest", ".build-thread", "thread", SANITIZED, "--no-parallel", "--skip", STORES)
-    yield suite("fronts", "deploy/fronts/test", *(WAYS_THAT_DECIDE if is_deciding else ()), again="sentences", is_listed=True)
     yield suite("faults", "Tests/Faults/run", is_listed=True)
     yield suite("https", "Tests/HTTPS/run", is_listed=True)
     yield suite("interop", "Tests/Interop/run", again="whole", is_listed=True, environment=WITHOUT_TIME)
     yield suite("foreign", "Tests/Interop/run", "--foreign", is_listed=True)
     yield suite("restart", "Tests/Restart/run", is_listed=True)
     yield suite("trust", "Tests/Trust/run", is_listed=True)
-    yield suite("monitoring", "deploy/monitoring/test", again="sentences", is_listed=True)
-    yield Step("kubernetes", ("deploy/kubernetes/test",))
+    yield Step("counting", ("Tests/Counting/run",), again="whole")
     yield Step("projects", ("Tests/Projects/run",), again="whole")
     yield Step("format", ("Tests/scripts/run",), again="whole")
-    yield Step("counting", ("Tests/Counting/run",), again="whole")
+    # Short ones come last, so that both lanes end together.
+    yield suite("fronts", "deploy/fronts/test", *(WAYS_THAT_DECIDE if is_deciding else ()), again="sentences", is_listed=True)
+    yield pure
+    yield Step("kubernetes", ("deploy/kubernetes/test",))
+    yield suite("monitoring", "deploy/monitoring/test", again="sentences", is_listed=True)
     # These count instructions, say seconds or need the whole machine. The findings of earlier runs of `fuzz` are replayed by `unit`.
     yield suite("machines", "Tests/Machines/run", "--sign-ins", "300", is_listed=True, is_alone=True)
     yield Step("fuzz", ("Tests/Fuzz/run", "--seconds", "60"), seconds=3600, is_silent=True, is_alone=True)
