@@ -108,7 +108,7 @@ package struct Pages: Sendable {
     /// Returns the texts that scripts load when needed. Their paths are `/assets/texts/`, the version of the texts,
     /// the language and the section, whose name their keys do not repeat.
     private static func texts(_ languages: Languages, _ compression: AssetCompression) -> [String: LazyAsset] {
-        let sections = languages.source.sections
+        let sections = languages.sections
         let paths = languages.all.flatMap { language in
             sections.map { section in
                 let asset = LazyAsset(compressedBy: compression) {

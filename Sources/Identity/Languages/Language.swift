@@ -25,15 +25,12 @@ package struct Language: Sendable {
         self.version = version
     }
 
-    /// The sections of the texts, which are the first parts of their keys.
-    package var sections: Set<Substring> { Set(page.keys.map(Language.section(of:))) }
-
     /// Returns the texts of some sections, by key.
     package func texts(of sections: some Collection<Substring>) -> [String: String] {
         page.filter { key, _ in sections.contains(Language.section(of: key)) }
     }
 
-    private static func section(of key: String) -> Substring {
+    static func section(of key: String) -> Substring {
         key[..<(key.utf8.firstIndex(of: UInt8(ascii: ".")) ?? key.endIndex)]
     }
 

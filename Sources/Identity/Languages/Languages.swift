@@ -19,6 +19,8 @@ package struct Languages: Sendable {
     private let folder: String
 
     package var source: Language { all[0] }
+    /// The sections of the texts, which are the first parts of their keys.
+    package let sections: Set<Substring>
 
     /// Reads the folder.
     ///
@@ -52,6 +54,7 @@ package struct Languages: Sendable {
         all = zip(ordered, files).enumerated().map { index, language in
             Language(tag: language.0, index: index, version: version, numbers: numbers, file: language.1)
         }
+        sections = Set(all[0].page.keys.map(Language.section(of:)))
         places = Dictionary(all.flatMap { language in language.ranges.map { ($0, language.index) } }) { first, _ in
             first
         }
