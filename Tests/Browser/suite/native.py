@@ -317,10 +317,14 @@ def user_flow_numbers(browser):
         assert said in text and "companion" not in text.lower() and "next page" not in text, text
 
 
-@test("the pages lead to each other, axe finds nothing, the text fits a phone, and the page is light")
-def looks(browser):
+@test("the pages are light", needs="time")
+def light(browser):
     for path in PAGES:
         browser.expect_light(path, 70_000)
+
+
+@test("the pages lead to each other, axe finds nothing, and the text fits a phone")
+def looks(browser):
     browser.open("/")
     browser.press("Set up your own app")
     browser.expect_page("/native")
