@@ -58,6 +58,8 @@ class Step:
     is_silent: bool = False
     # Needs the machine for itself.
     is_alone: bool = False
+    # Waits for the most part, so that it takes no lane.
+    is_waiting: bool = False
     # Its temporary files are in memory, where there is room: its servers sync many thousand times, and a disk takes milliseconds for each.
     is_in_memory: bool = False
     environment: dict = dataclasses.field(default_factory=dict)
@@ -107,7 +109,7 @@ def every_step(asked, is_deciding):
     yield suite("foreign", "Tests/Interop/run", "--foreign", is_listed=True)
     yield suite("restart", "Tests/Restart/run", is_listed=True)
     yield suite("trust", "Tests/Trust/run", is_listed=True)
-    yield Step("counting", ("Tests/Counting/run",), again="whole")
+    yield Step("counting", ("Tests/Counting/run",), again="whole", is_waiting=True)
     yield Step("projects", ("Tests/Projects/run",), again="whole")
     yield Step("format", ("Tests/scripts/run",), again="whole")
     # Short ones come last, so that both lanes end together.

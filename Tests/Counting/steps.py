@@ -100,12 +100,13 @@ class Run:
         return status == 0
 
     def all(self, steps, is_with_time=False):
-        """Runs steps in lanes, those that need the machine after them, then what needs time, if that is wanted, and at last what failed."""
+        """Runs steps in lanes, and beside these those that wait; after them those that need the machine, then what needs time, if that is wanted,
+        and at last what failed."""
         self.named = {step.name: step for step in steps}
         # In their order, whichever ends first.
         self.outcomes |= {step.name: outcomes.Outcome() for step in steps}
-        with concurrent.futures.ThreadPoolExecutor(self.lanes) as lanes:
-            for ended in [lanes.submit(self.step, step) for step in steps if not step.is_alone]:
+        with concurrent.futures.ThreadPoolExecutor(self.lanes) as lanes, concurrent.futures.ThreadPoolExecutor(1) as beside:
+            for ended in [(beside if step.is_waiting else lanes).submit(self.step, step) for step in steps if not step.is_alone]:
                 ended.result()
         for step in steps:
             if step.is_alone:
