@@ -318,7 +318,7 @@ def admin_consent(browser):
     browser.expect_log("An administrator has approved this application for the organization.")
 
 
-@test("what was not granted stands beside the token")
+@test("what was not granted stands beside the token", needs="time")
 def declined(browser):
     browser.server.control(declined_scope="Mail.Read")
     browser.open("/ios")

@@ -537,7 +537,7 @@ def retry(browser):
     browser.wait("what differs", lambda: "Prompt" in browser.one("dialog .comparison").text)
 
 
-@test("decoded tokens say what they are for, what their claims mean, and of what kind a value is that is not shown")
+@test("decoded tokens say what they are for, what their claims mean, and of what kind a value is that is not shown", needs="time")
 def meanings(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -551,7 +551,7 @@ def meanings(browser):
     assert panel.text.index(purposes[0]) < panel.text.index(purposes[1]), panel.text
 
 
-@test("on a phone results come first; the settings are a sheet that opens, closes, and signs in from below")
+@test("on a phone results come first; the settings are a sheet that opens, closes, and signs in from below", needs="time")
 def sheet(browser):
     browser.size(390, 844)
     open_portal(browser)
@@ -590,7 +590,7 @@ def looks(browser):
         browser.size(1280, 800)
 
 
-@test("on a phone nothing touches or is cut: the note stands below the way home, and every tab can be seen")
+@test("on a phone nothing touches or is cut: the note stands below the way home, and every tab can be seen", needs="time")
 def phone(browser):
     browser.size(390, 844)
     open_portal(browser)
