@@ -42,15 +42,23 @@ struct AccountEndpoints: Sendable {
 
     /// Returns the current account if it is in memory.
     func prepared(_ call: Call) -> PreparedResponse? {
-        guard let application = call.application, call.request.head.query == nil else { return nil }
+        guard call.request.head.query == nil else { return nil }
         switch call.session {
+        // A closure that makes the response would copy these endpoints and the application for each request.
         case .found(let session):
-            return SessionAnswers.of(session).answer(at: call.match) {
-                .json(Self.answer(application.id, session, isKept: signOut.keepsSession(application)))
-            }
+            return SessionAnswers.of(session).answer(at: call.match) ?? made(call, session)
         case .absent: return nobody
         case .unknown, nil: return nil
         }
+    }
+
+    /// Makes the response for the current account, and keeps it with the session.
+    private func made(_ call: Call, _ session: Session) -> PreparedResponse? {
+        guard let application = call.application else { return nil }
+        let response = PreparedResponse.json(
+            Self.answer(application.id, session, isKept: signOut.keepsSession(application)))
+        SessionAnswers.of(session).keep(response, at: call.match)
+        return response
     }
 
     func current(_ visit: Visit) -> Response {

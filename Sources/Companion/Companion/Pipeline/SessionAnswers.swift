@@ -7,6 +7,8 @@ final class SessionAnswers: Sendable {
     private struct Address: Hashable {
         let route: Int
         let app: String?
+
+        init(_ match: RouteMatch) { (route, app) = (match.number, match.app) }
     }
 
     /// Returns the cached responses of a session. The session cache keeps them as long as the session itself.
@@ -16,12 +18,9 @@ final class SessionAnswers: Sendable {
 
     private let answers = Mutex<[Address: PreparedResponse]>([:])
 
-    /// Returns the response of one address, which is made at its first request.
-    func answer(at match: RouteMatch, make: () -> PreparedResponse) -> PreparedResponse {
-        let address = Address(route: match.number, app: match.app)
-        if let known = answers.withLock({ $0[address] }) { return known }
-        let made = make()
-        answers.withLock { $0[address] = made }
-        return made
-    }
+    /// Returns the response of one address; nil if none has been made.
+    func answer(at match: RouteMatch) -> PreparedResponse? { answers.withLock { $0[Address(match)] } }
+
+    /// Keeps the response of one address.
+    func keep(_ answer: PreparedResponse, at match: RouteMatch) { answers.withLock { $0[Address(match)] = answer } }
 }
