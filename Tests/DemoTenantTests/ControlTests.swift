@@ -286,6 +286,20 @@ struct ControlTests {
         }
     }
 
+    @Test func `Graph challenges a token from before a revocation, if its client takes challenges`() async throws {
+        try await run { (_, browser, _, access) async throws in
+            let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
+            let capable = try await browser.tokens("adele@contoso.example", ["claims": claims])
+            _ = try await browser.control(["revoke": "adele@contoso.example"])
+            let refused = try await browser.me(capable.member("access_token"))
+            #expect(refused.status == 401)
+            #expect(refused["WWW-Authenticate"]?.contains("error=\"insufficient_claims\"") == true)
+            #expect(try await browser.me(access).status == 200)
+            let anew = try await browser.tokens("adele@contoso.example", ["claims": claims])
+            #expect(try await browser.me(anew.member("access_token")).status == 200)
+        }
+    }
+
     @Test func `rotate_key signs with a new key, publishes both, and keeps old tokens good`() async throws {
         try await run { (_, browser, refresh, access) async throws in
             func keyIDs() async throws -> Set<String> {

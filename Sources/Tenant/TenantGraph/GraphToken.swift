@@ -46,6 +46,11 @@ extension Graph {
             return GraphCaller(claims: claims, account: nil, permissions: roles)
         }
         if let challenge = settings.unmetChallenge(of: claims) { throw insufficientClaims(challenge) }
+        if claims[AccessToken.capabilityClaim]?.bool == true,
+            let time = state.revocation(ofTokenWith: claims, of: account)
+        {
+            throw insufficientClaims(Int(time.timeIntervalSince1970))
+        }
         let scopes = (claims["scp"]?.string ?? "").split(separator: " ", omittingEmptySubsequences: false)
             .map(String.init)
         return GraphCaller(claims: claims, account: account, permissions: scopes)

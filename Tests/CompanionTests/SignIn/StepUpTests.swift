@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    @Test func `a revocation is a claims challenge of Graph, which only the person meets`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await site.control(#"{"revoke": "adele@contoso.example"}"#)
+            #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "cache")
+            let answer = try await visitor.api(.get, "/api/ios/me")
+            #expect(answer.status == 401 && answer.code == "interaction_required", "\(answer.text)")
+            #expect(answer.json["title"] as? String == "Sign in again")
+            let url = try #require((answer.json["action"] as? [String: String])?["url"])
+            #expect(url.contains("claims=%7B%22access_token%22%3A%7B%22nbf%22"), "\(url)")
+            let query = String(url.drop { $0 != "?" }.dropFirst())
+            #expect(try await visitor.signIn(query: query).location == "/ios")
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
     /// The claims that the browser is sent to the provider with.
     private func claims(_ begun: Visitor.Answer) throws -> String {
         let location = try #require(begun.location)
