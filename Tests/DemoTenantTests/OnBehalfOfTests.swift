@@ -53,6 +53,18 @@ import WebFormats
         }
     }
 
+    /// t2-obo-03; any other one of a work account may have `aio`.
+    @Test func `the ID token on behalf of somebody has these claims alone`() async throws {
+        try await run({ $0.clients[0].optionalClaims = nil }) { (_, browser) async throws in
+            _ = try await browser.tokens(Self.adele)
+            let scope = ["scope": "openid profile https://graph.microsoft.com/User.Read"]
+            let answer = try await Self.exchange(browser, try await Self.token(browser), scope)
+            let names = answer.claims("id_token")?.object?.keys.sorted() ?? []
+            let wanted = "aud exp iat iss name nbf oid preferred_username rh sub tid uti ver"
+            #expect(names.joined(separator: " ") == wanted, "\(answer.text)")
+        }
+    }
+
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var number: Int

@@ -123,6 +123,8 @@ extension TokenIssuer {
         var claims = commonClaims(seconds + lifetime, subjectFor: client.id).merging([
             "ver": "2.0", "iss": .string(issuer), "aud": .string(client.id),
         ]) { $1 }
+        // One on behalf of somebody has none (t2-obo-03).
+        if isOnBehalf { claims["aio"] = nil }
         if scopes.contains("profile") {
             claims["oid"] = .string(objectID)
             claims["name"] = .string(platform.people.displayName(of: account))

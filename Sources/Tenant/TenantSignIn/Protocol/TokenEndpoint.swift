@@ -181,7 +181,8 @@ struct GrantRequest {
             platform: platform, client: client, redirectClass: redirectClass, segment: segment, account: account,
             authentication: authentication, now: max(now, validFrom ?? now), settings: settings,
             clientProof: redirectClass == .web || redirectClass == nil && !client.isPublic ? clientProof : "0",
-            requested: requested, isVersion1: isVersion1)
+            requested: requested, isVersion1: isVersion1,
+            isOnBehalf: fields.text("grant_type") == Self.onBehalfOf)
     }
 
     /// Returns the scopes of both, without duplicates.

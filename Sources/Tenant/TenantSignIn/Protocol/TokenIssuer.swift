@@ -24,6 +24,8 @@ struct TokenIssuer {
     var requested = RequestedClaims.none
     /// Whether an address of version 1 was asked, whose ID tokens and answers have other forms.
     var isVersion1 = false
+    /// Whether the tokens are for an API that calls another one for the person.
+    var isOnBehalf = false
 
     var seconds: Int { Int(now.timeIntervalSince1970) }
     /// The person's tenant for this token: their home, or the requested tenant that they are a guest of.
