@@ -457,6 +457,10 @@ ANSWERS = {
         challenge_type="oob password redirect")),
     "native sign-up with an unknown continuation token": lambda context: context.native(
         "continue", continuation_token="x", grant_type="oob", oob="1"),
+    "native sign-up challenged with an unknown continuation token": lambda context: context.native(
+        "challenge", continuation_token="x", challenge_type="oob redirect"),
+    "native tokens for an unknown continuation token": lambda context: Answer(context.post(
+        FABRIKAM, client_id=context.tenant.ids["Native"], continuation_token="x", grant_type="oob", oob="1", scope="openid")),
     "authorize with another resource": lambda context: Answer(address=context.authorize(
         scope="https://graph.microsoft.com/User.Read", resource="https://mcp.example.com/mcp", state="s").headers["Location"]),
     "token error: another resource": lambda context: context.renewed(resource="https://mcp.example.com/mcp"),

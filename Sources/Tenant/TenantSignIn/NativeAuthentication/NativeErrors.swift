@@ -8,9 +8,13 @@ extension PlatformError {
         error: "invalid_client", number: 7_000_218,
         message: "The application is not enabled for native authentication and for public client flows.",
         status: .unauthorized, suberror: "nativeauthapi_disabled")
-    static let continuationInvalid = Self(
-        error: "invalid_request", number: 55200,
-        message: "The continuation_token provided is not valid for this endpoint.")
+    /// The word of Microsoft's reference is another one at two of the challenges and at the token endpoint (t2-na-10).
+    static func continuationInvalid(at endpoint: Controls.NativeEndpoint) -> Self {
+        let isGrant = [.challenge, .signUpChallenge, .token].contains(endpoint)
+        return Self(
+            error: isGrant ? "invalid_grant" : "invalid_request", number: 55200,
+            message: "The continuation_token provided is not valid for this endpoint.")
+    }
     static let continuationExpired = Self(
         error: "expired_token", number: 552_003, message: "The continuation_token is expired.")
     static let noRedirectChallenge = Self(

@@ -54,7 +54,7 @@ extension NativeRequest {
         case let other?: throw PlatformError.unsupportedNativeGrant(other)
         }
         let account = try person(flow)
-        guard let contact = flow.code?.contact else { throw PlatformError.continuationInvalid }
+        guard let contact = flow.code?.contact else { throw continuationInvalid }
         (flow.step, flow.hasSecondFactor) = (.done, true)
         let token = try advance(flow)
         people.register(contact, for: account)
@@ -64,7 +64,7 @@ extension NativeRequest {
     private func registering(_ steps: NativeFlow.Step...) throws(PlatformError) -> NativeFlow {
         let flow = try flow(
             .signIn, .signUp, .passwordReset, at: .registration, .registrationCode, .preverified)
-        guard steps.contains(flow.step) else { throw .continuationInvalid }
+        guard steps.contains(flow.step) else { throw continuationInvalid }
         return flow
     }
 

@@ -16,7 +16,7 @@ extension IdentityPlatform {
                 guard !exchange.fields.hasRepeatedNames else { throw PlatformError.malformedRequest }
                 let grant = GrantRequest(
                     platform: self, exchange: exchange, segment: segment, settings: controls.settings)
-                let answer = try NativeRequest(grant, endpoint).answer(endpoint)
+                let answer = try NativeRequest(grant, endpoint).answer()
                 return identified(.json(.ok, answer), exchange.diagnostics)
             } catch let error as PlatformError {
                 var response = identified(.json(error.status, exchange.diagnostics.json(error)), exchange.diagnostics)
@@ -92,6 +92,7 @@ struct NativeRequest {
     static let redirect: JSONValue = ["challenge_type": "redirect"]
 
     let grant: GrantRequest
+    let endpoint: Controls.NativeEndpoint
     let client: DemoClient
     /// The answer that was asked for at `/control`; nil for none.
     let redirected: JSONValue?
@@ -100,9 +101,12 @@ struct NativeRequest {
     var fields: FormFields { grant.fields }
     var now: Date { grant.now }
     var people: People { platform.people }
+    /// The error of a continuation token that is not valid here.
+    var continuationInvalid: PlatformError { .continuationInvalid(at: endpoint) }
 
     init(_ grant: GrantRequest, _ endpoint: Controls.NativeEndpoint) throws {
         self.grant = grant
+        self.endpoint = endpoint
         Self.note(grant)
         switch grant.controls.takeNativeFailure(endpoint) {
         case nil: redirected = nil
@@ -128,7 +132,7 @@ struct NativeRequest {
         ClientNote.change { $0.nativePoint = point }
     }
 
-    func answer(_ endpoint: Controls.NativeEndpoint) throws -> JSONValue {
+    func answer() throws -> JSONValue {
         if let redirected { return redirected }
         return switch endpoint {
         case .initiate: try initiate()
@@ -207,18 +211,18 @@ struct NativeRequest {
             let token = platform.state.sealer.open(text, for: .continuation, as: ContinuationToken.self),
             token.clientID == client.id, kinds.contains(token.kind), steps.contains(token.step),
             fields.text("username").map({ SignUp.comparable($0) == token.username }) ?? true
-        else { throw .continuationInvalid }
+        else { throw continuationInvalid }
         guard let flow = platform.nativeFlows.withLock({ $0[token.flow] }),
             now < token.time.addingTimeInterval(TimeInterval(ContinuationToken.lifetime))
         else { throw .continuationExpired }
-        guard flow.number == token.number else { throw .continuationInvalid }
+        guard flow.number == token.number else { throw continuationInvalid }
         return flow
     }
 
     /// Takes a flow to its next step, and returns the token for that.
     func advance(_ flow: NativeFlow) throws -> String {
         guard let next = platform.nativeFlows.withLock({ [now] in $0.advance(flow, now: now) }) else {
-            throw PlatformError.continuationInvalid
+            throw continuationInvalid
         }
         return try token(next)
     }
@@ -231,7 +235,7 @@ struct NativeRequest {
     func send(to contact: VerifiedContact, _ flow: NativeFlow, step: NativeFlow.Step) throws -> [String: JSONValue] {
         var flow = flow
         flow.step = step
-        guard let next = platform.sendCode(to: contact, flow) else { throw PlatformError.continuationInvalid }
+        guard let next = platform.sendCode(to: contact, flow) else { throw continuationInvalid }
         return [
             "continuation_token": .string(try token(next)), "challenge_type": "oob", "binding_method": "prompt",
             "challenge_channel": .string(contact.channel.rawValue),

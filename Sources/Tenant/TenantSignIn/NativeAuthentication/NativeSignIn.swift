@@ -61,7 +61,7 @@ extension NativeRequest {
             // `mfa_oob`.
             var flow = try flow(.signIn, .signUp, .passwordReset, at: .code, .secondFactorCode)
             let isSecond = flow.step == .secondFactorCode
-            guard isSecond || type == "oob" && flow.kind == .signIn else { throw PlatformError.continuationInvalid }
+            guard isSecond || type == "oob" && flow.kind == .signIn else { throw continuationInvalid }
             let account = try person(flow)
             try checkCode(flow)
             if isSecond { flow.hasSecondFactor = true }
