@@ -162,6 +162,8 @@ struct CallbackTests {
             ("access_denied", "AADB2C90091%3A+The+user+has+cancelled", OpenIDError.Code.cancelled, 90091),
             ("access_denied", "AADB2C90118%3A+The+user+has+forgotten+their+password", .passwordResetRequested, 90118),
             ("interaction_required", "AADB2C90077%3A+no+session", .interactionRequired, 90077),
+            ("invalid_request", "AADB2C90079%3A+Clients+must+send+a+client_secret", .providerRejectedClient, 90079),
+            ("invalid_request", "AADB2C90117%3A+The+scope", .providerRejectedRequest, 90117),
         ])
     func `B2C's numbers decide the error's code`(
         _ error: String, _ description: String, _ code: OpenIDError.Code, _ number: Int

@@ -86,6 +86,10 @@ struct ClientAuthenticationTests {
                 400, #"{"error":"unauthorized_client","error_codes":[7000222]}"#, "refused provider_rejected_client",
                 "refused provider_rejected_client"
             ),
+            (
+                400, #"{"error":"invalid_request","error_description":"AADB2C90079: Clients must send a secret.\r\n"}"#,
+                "refused provider_rejected_client", "refused provider_rejected_client"
+            ),
             (401, #"{"error":"invalid_client","error_codes":[501051]}"#, "unassigned", "unassigned"),
             (400, #"{"error":"invalid_grant","error_codes":[501051]}"#, "unassigned", "unassigned"),
             (

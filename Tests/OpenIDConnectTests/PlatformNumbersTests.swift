@@ -12,6 +12,7 @@ import WebFormats
         (PlatformErrors.redirectURIMismatch, "AADSTS", ["unregistered"]),
         (PlatformErrors.clientFaults, "AADSTS", ["unregistered", "tenant", "audience", "confidential", "secret"]),
         (PlatformErrors.credentialFaults, "AADSTS", ["confidential", "secret"]),
+        (PlatformErrors.policyCredentialFaults, "AADB2C", ["confidential", "secret"]),
         ([PlatformErrors.applicationUnassigned], "AADSTS", ["unassigned"]),
         (PlatformErrors.accountRefused, "AADSTS", ["account_missing", "unassigned", "access_policy"]),
         ([PlatformErrors.policyCancelled], "AADB2C", ["cancelled"]),

@@ -73,7 +73,7 @@ public struct CredentialTrial: Sendable, Redacted {
                 return grant == .clientCredentials && token["access_token"]?.string != nil ? .accepted : .unknown(nil)
             case .failure(let answer) where answer.aadsts.contains(PlatformErrors.applicationUnassigned):
                 return .unassigned
-            case .failure(let answer) where !PlatformErrors.credentialFaults.isDisjoint(with: answer.aadsts):
+            case .failure(let answer) where answer.isAboutCredential:
                 return .refused(answer.openIDError)
             case .failure(let answer) where answer.error == "invalid_client":
                 let isAboutAddress = !PlatformErrors.redirectURIMismatch.isDisjoint(with: answer.aadsts)

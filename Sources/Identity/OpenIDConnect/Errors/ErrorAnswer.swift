@@ -83,6 +83,12 @@ struct ErrorAnswer {
         return result
     }
 
+    /// Whether its numbers say that the client has not proved itself.
+    var isAboutCredential: Bool {
+        !PlatformErrors.credentialFaults.isDisjoint(with: aadsts)
+            || !PlatformErrors.policyCredentialFaults.isDisjoint(with: aadb2c)
+    }
+
     private var code: OpenIDError.Code {
         switch error {
         case "invalid_client", "unauthorized_client": return .providerRejectedClient
@@ -108,7 +114,9 @@ struct ErrorAnswer {
             return aadsts.isEmpty && aadb2c.isEmpty ? .cancelled : .accessDenied
         default: break
         }
-        if aadsts.contains(where: PlatformErrors.clientFaults.contains) { return .providerRejectedClient }
+        if isAboutCredential || aadsts.contains(where: PlatformErrors.clientFaults.contains) {
+            return .providerRejectedClient
+        }
         if aadsts.contains(where: PlatformErrors.accountRefused.contains) { return .accessDenied }
         if let suberror, OpenIDError.interactionSuberrors.contains(suberror) { return .interactionRequired }
         return .providerRejectedRequest

@@ -11,6 +11,8 @@ enum PlatformErrors {
     ]
     /// The secret, certificate or assertion is missing, wrong or expired, or a public client has sent one.
     static let credentialFaults: Set<Int> = [7_000_215, 7_000_218, 7_000_222, 700025, 700027]
+    /// The same at a B2C user flow, which says `invalid_request` of a secret that is missing (AADB2C90079).
+    static let policyCredentialFaults: Set<Int> = [90079, 90081, 90084]
     /// The application itself is not assigned to a role of the application whose token it asks for.
     static let applicationUnassigned = 501_051
     /// The account may not use this application.
