@@ -44,7 +44,7 @@ struct LibraryRuleTests {
     @Test func `the person is asked after each number as at Entra`() {
         for (numbers, libraries) in Self.table {
             for number in numbers {
-                let error = PlatformError.numbered(number)?.atTokenEndpoint(of: .tenant(id: Tenant.contoso))
+                let error = PlatformError.numbered(number)?.atTokenEndpoint()
                 let asking = error.map { error in Library.allCases.filter { $0.asks(after: error) } }
                 #expect(asking == libraries, "\(number)")
             }

@@ -134,6 +134,91 @@ struct UserFlowTokenTests {
         }
     }
 
+    /// id-b2c-21 to 24 and 26 are captured; the others are documented (error-codes.md), with words that are inferred.
+    @Test(
+        arguments: [
+            (
+                ["client_secret": "wrong"], "invalid_client",
+                "AADB2C90081: The specified client_secret does not match the expected value for this client. Please correct "
+                    + "the client_secret and try again."
+            ),
+            (
+                ["client_secret": ""], "invalid_request",
+                "AADB2C90079: Clients must send a client_secret when redeeming a confidential grant."
+            ),
+            (
+                ["grant_type": ""], "invalid_request",
+                "AADB2C90083: The request is missing required parameter: grant_type."
+            ),
+            (
+                ["grant_type": "magic"], "unsupported_grant_type",
+                "AADB2C90086: The supplied grant_type [magic] is not supported."
+            ),
+            (
+                ["client_id": TestTenant.native.id], "invalid_client",
+                "AADB2C90084: Public clients should not send a client_secret when redeeming a publicly acquired grant."
+            ),
+            (["code": ""], "invalid_request", "AADB2C90083: The request is missing required parameter: code."),
+            (["client_id": ""], "invalid_request", "AADB2C90008: The request does not contain a client id parameter."),
+            (
+                ["client_id": "nobody"], "unauthorized_client",
+                "AADB2C90018: The client id 'nobody' specified in the request is not registered in tenant "
+                    + "'fabrikamb2c.example'."
+            ),
+            (
+                ["scope": "openid api://other/read"], "invalid_request",
+                "AADB2C90117: The scope 'openid api://other/read' provided in the request is not supported."
+            ),
+            (
+                ["code_verifier": "another"], "invalid_grant",
+                "AADB2C90182: The supplied code_verifier does not match associated code_challenge"
+            ),
+        ] as [([String: String], String, String)])
+    func `a redemption is refused in B2C's form, and the code stays good`(
+        _ changes: [String: String], _ error: String, _ sentence: String
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let scope = ["scope": "openid"]
+            let code = try await browser.signIn(Self.bianca, scope, segment: Self.flow).answer["code"]
+            let answer = try await browser.redeem(code, changes, segment: Self.flow)
+            #expect(answer.status == 400 && answer.member("error") == error, "\(answer.text)")
+            #expect(answer.json?.object?.keys.sorted() == ["error", "error_description"])
+            let lines = answer.member("error_description")?.components(separatedBy: "\r\n") ?? []
+            #expect(lines.first == sentence && lines.count == 4 && lines.last == "", "\(lines)")
+            #expect(try await browser.redeem(code, segment: Self.flow).status == 200)
+        }
+    }
+
+    /// id-b2c-25, captured. That of an account is documented.
+    @Test func `a grant that is revoked, and one of an account that is gone, have numbers of their own`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens(
+                Self.bianca, ["scope": "openid offline_access"], segment: Self.flow
+            ).member("refresh_token")
+            _ = try await browser.control(["revoke": .string(Self.bianca)])
+            let revoked = try await browser.refresh(token, segment: Self.flow)
+            let sentence = "AADB2C90129: The provided grant has been revoked. Please reauthenticate and try again.\r\n"
+            #expect(revoked.member("error_description")?.hasPrefix(sentence) == true, "\(revoked.text)")
+            #expect(revoked.member("error") == "invalid_grant" && revoked.member("suberror") == nil)
+        }
+        let segment = try #require(TenantSegment(Self.flow))
+        let gone = PlatformError.unknownPerson("x", at: segment).at(segment, client: nil, scope: nil)
+        #expect(gone.number == 90128 && gone.error == "invalid_grant" && gone.suberror == nil)
+    }
+
+    @Test func `a page's request without a challenge has B2C's number`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().authorize(
+                ["code_challenge": "", "code_challenge_method": ""], client: TestTenant.script, segment: Self.flow)
+            let description = try answer.callback()["error_description"]
+            #expect(
+                description?.hasPrefix("AADB2C99059: The supplied request must present a code_challenge\r\n") == true,
+                "\(answer.text)")
+        }
+    }
+
     @Test func `a refresh token is good for fourteen days`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -231,7 +231,7 @@ class Context:
         code = query(self.code(**asked))["code"]
         fields = {"client_id": self.tenant.web_id, "client_secret": SECRET, "code": code, "redirect_uri": WEB_URI} | (changed or {})
         fields = {name: value for name, value in fields.items() if value is not None}
-        return Answer(self.post("common", headers, grant_type="authorization_code", **fields))
+        return Answer(self.post(asked.get("segment", "common"), headers, grant_type="authorization_code", **fields))
 
     def page(self, headers=None, **more):
         return self.redeemed(
@@ -581,6 +581,19 @@ ANSWERS = {
     "ID token of an external tenant": lambda context: Answer(token=context.tokens(
         CASEY, FABRIKAM, scope="openid profile").json()["id_token"]),
     "v2 discovery of an external tenant": metadata(f"/{FABRIKAM}{CONFIGURATION}"),
+    "token error at B2C: wrong secret": refused(
+        FLOW, grant_type="authorization_code", client_id="WEB", client_secret="wrong", code="x", redirect_uri=WEB_URI),
+    "token error at B2C: no secret": refused(FLOW, grant_type="authorization_code", client_id="WEB", code="x", redirect_uri=WEB_URI),
+    "token error at B2C: missing parameter": refused(FLOW, **OWN),
+    "token error at B2C: unknown grant": refused(FLOW, grant_type="magic", **OWN),
+    "token error at B2C: revoked grant": lambda context: context.refreshed(
+        BIANCA, FLOW, lambda: context.tenant.control(revoke=BIANCA)),
+    "token error at B2C: secret of a public client": refused(
+        FLOW, grant_type="refresh_token", client_id="NATIVE", client_secret="x", refresh_token="x"),
+    "token error at B2C: wrong code_verifier": lambda context: context.redeemed(
+        {"code_verifier": "w" * 43}, segment=FLOW, username=BIANCA, scope="openid", code_challenge="v" * 43),
+    "B2C: page's request without code_challenge": lambda context: reported(context.authorize(
+        FLOW, client_id=context.tenant.ids["Page"], redirect_uri=PAGE_URI)),
     "token error at B2C: malformed code": refused(FLOW, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
     "token error at B2C: expired refresh token": lambda context: context.late(BIANCA, FLOW),
     "token error at B2C: another user flow's refresh token": lambda context: Answer(context.web(

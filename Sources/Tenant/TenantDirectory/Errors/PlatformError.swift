@@ -21,6 +21,8 @@ package struct PlatformError: Error, Sendable, Hashable {
     package var prefix = workforcePrefix
     /// The other members of its JSON.
     package var members: [String: JSONValue] = [:]
+    /// The parameter, grant type or client ID that its message names; nil for most errors.
+    private(set) var named: String?
 
     package init(
         error: String, number: Int, message: String, status: HTTPResponse.Status = .badRequest, suberror: String? = nil,
@@ -33,6 +35,13 @@ package struct PlatformError: Error, Sendable, Hashable {
         self.suberror = suberror
         self.claims = claims
         self.prefix = prefix
+    }
+
+    /// Returns the error with the value that its message names, for paths whose message is another one.
+    func naming(_ value: String) -> Self {
+        var error = self
+        error.named = value
+        return error
     }
 }
 
@@ -53,31 +62,15 @@ extension PlatformError {
     }
 
     /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but a
-    /// second factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1. B2C's
-    /// have numbers of their own (id-b2c-18).
-    package func atTokenEndpoint(of segment: TenantSegment, isVersion1: Bool = false) -> Self {
+    /// second factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1.
+    package func atTokenEndpoint(isVersion1: Bool = false) -> Self {
+        guard !isVersion1 else { return self }
         var error = self
-        if !isVersion1 {
-            if [50076, 50079].contains(number), suberror != nil { error.error = "invalid_grant" }
-            if number == 53003, suberror == nil {
-                (error.error, error.suberror) = ("invalid_grant", "message_only")
-                error.claims = claims ?? SecondFactor.claimsChallenge
-            }
+        if [50076, 50079].contains(number), suberror != nil { error.error = "invalid_grant" }
+        if number == 53003, suberror == nil {
+            (error.error, error.suberror) = ("invalid_grant", "message_only")
+            error.claims = claims ?? SecondFactor.claimsChallenge
         }
-        guard segment.userFlow != nil, prefix == Self.workforcePrefix, self.error == "invalid_grant" else {
-            return error
-        }
-        switch number {
-        case 9_002_313: (error.number, error.message) = (90090, "The provided JWE is not a valid 5 segment token.")
-        case 700_005:
-            (error.number, error.message) = (90088, "The provided grant has not been issued for this endpoint.")
-        case 54005, 70008, 700_082, 700_084, 50173:
-            (error.number, error.message) = (
-                90080, "The provided grant has expired. Please re-authenticate and try again."
-            )
-        default: return error
-        }
-        (error.prefix, error.suberror) = (Self.userFlowPrefix, nil)
         return error
     }
 }
@@ -119,7 +112,8 @@ extension PlatformError {
     package static func missingParameter(_ name: String) -> Self {
         Self(
             error: "invalid_request", number: 900144,
-            message: "The request body must contain the following parameter: '\(name)'.")
+            message: "The request body must contain the following parameter: '\(name)'."
+        ).naming(name)
     }
     package static func repeatedParameter(_ name: String) -> Self {
         Self(
@@ -274,7 +268,8 @@ extension PlatformError {
     package static func unsupportedGrantType(_ type: String) -> Self {
         Self(
             error: "unsupported_grant_type", number: 70003,
-            message: "The app requested an unsupported grant type '\(type)'.")
+            message: "The app requested an unsupported grant type '\(type)'."
+        ).naming(type)
     }
     package static let secretMissing = Self(
         error: "invalid_client", number: 7000218,

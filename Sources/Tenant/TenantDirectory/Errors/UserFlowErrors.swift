@@ -1,7 +1,8 @@
-// Errors of an authorization request at a user flow
+// Errors of a request at a user flow
 extension PlatformError {
     /// Returns the error as a user flow has it, with a number and a sentence of its own (MicrosoftDocs azure-docs
-    /// active-directory-b2c/error-codes.md); at another path, and where the flow has none, the same.
+    /// active-directory-b2c/error-codes.md), and always as a bad request (id-b2c-21); at another path, and where the flow has
+    /// none, the same.
     ///
     /// - Parameters:
     ///   - client: The client ID of the request, as the other values; nil for none.
@@ -9,40 +10,61 @@ extension PlatformError {
         _ segment: TenantSegment, client: String?, scope: String?, responseType: String? = nil
     ) -> Self {
         guard segment.userFlow != nil, prefix == Self.workforcePrefix,
-            let (number, sentence) = userFlowSentence(client, scope, responseType)
+            let (number, sentence) = requestSentence(client, scope, responseType) ?? grantSentence
         else { return self }
-        var error = self
-        (error.number, error.message, error.prefix) = (number, sentence, Self.userFlowPrefix)
-        // The word for a scope is invalid_request (aadsts.csv, inferred).
-        if number == 90117 { error.error = "invalid_request" }
-        return error
+        // The word for a scope is inferred (aadsts.csv), the one for a secret that is missing is captured (id-b2c-22).
+        return Self(
+            error: [90079, 90117].contains(number) ? "invalid_request" : error, number: number, message: sentence,
+            prefix: Self.userFlowPrefix)
     }
 
-    private func userFlowSentence(
+    /// The number and the sentence about what a request asks for.
+    private func requestSentence(
         _ client: String?, _ scope: String?, _ responseType: String?
     ) -> (number: Int, sentence: String)? {
-        switch number {
-        case 700_016:
-            return (
+        switch (number, named) {
+        case (700_016, let id):
+            (
                 90018,
-                "The client id '\(client ?? "")' specified in the request is not registered in tenant "
+                "The client id '\(id ?? "")' specified in the request is not registered in tenant "
                     + "'\(Tenant.fabrikamB2CDomain)'."
             )
-        case 500_113:
-            return (
-                90007, "The application associated with client id '\(client ?? "")' has no registered redirect URIs."
+        case (500_113, _):
+            (90007, "The application associated with client id '\(client ?? "")' has no registered redirect URIs.")
+        case (900_144, "client_id"): (90008, "The request does not contain a client id parameter.")
+        case (900_144, "scope"): (90010, "The request does not contain a scope parameter.")
+        case (900_144, let name?): (90083, "The request is missing required parameter: \(name).")
+        case (70003, let type?): (90086, "The supplied grant_type [\(type)] is not supported.")
+        case (70011, _), (650_053, _), (500_011, _):
+            (90117, "The scope '\(scope ?? "")' provided in the request is not supported.")
+        case (700_054, _):
+            (90013, "The requested response type '\(responseType ?? "")' provided in the request is not supported.")
+        case (9_002_325, _): (99059, "The supplied request must present a code_challenge")
+        default: nil
+        }
+    }
+
+    /// The number and the sentence about the proof of a client, or its grant.
+    private var grantSentence: (number: Int, sentence: String)? {
+        switch number {
+        case 7_000_218: (90079, "Clients must send a client_secret when redeeming a confidential grant.")
+        case 7_000_215, 7_000_222:
+            (
+                90081,
+                "The specified client_secret does not match the expected value for this client. Please correct the "
+                    + "client_secret and try again."
             )
-        case 900_144 where client == nil: return (90008, "The request does not contain a client id parameter.")
-        case 900_144 where responseType != nil && scope == nil:
-            return (90010, "The request does not contain a scope parameter.")
-        case 70011, 650_053, 500_011:
-            return (90117, "The scope '\(scope ?? "")' provided in the request is not supported.")
-        case 700_054:
-            return (
-                90013,
-                "The requested response type '\(responseType ?? "")' provided in the request is not supported."
-            )
-        default: return nil
+        case 700_025:
+            (90084, "Public clients should not send a client_secret when redeeming a publicly acquired grant.")
+        case 9_002_313 where error == "invalid_grant": (90090, "The provided JWE is not a valid 5 segment token.")
+        case 700_005: (90088, "The provided grant has not been issued for this endpoint.")
+        case 54005, 70008, 700_082, 700_084:
+            (90080, "The provided grant has expired. Please re-authenticate and try again.")
+        case 50034:
+            (90128, "The account associated with this grant no longer exists. Please reauthenticate and try again.")
+        case 50173: (90129, "The provided grant has been revoked. Please reauthenticate and try again.")
+        case 501_481: (90182, "The supplied code_verifier does not match associated code_challenge")
+        default: nil
         }
     }
 }

@@ -105,7 +105,8 @@ extension PlatformError {
         return Self(
             error: "unauthorized_client", number: 700016,
             message: "Application with identifier '\(id)' was not found in the directory '\(segment.directoryName)'. "
-                + "\(notInstalled) You may have sent your authentication request to the wrong tenant.")
+                + "\(notInstalled) You may have sent your authentication request to the wrong tenant."
+        ).naming(id)
     }
     static func notMultiTenant(_ client: DemoClient) -> Self {
         Self(

@@ -58,7 +58,9 @@ extension IdentityPlatform {
                 }
                 return response
             } catch let error as PlatformError {
-                return tokenError(error, at: segment, exchange.diagnostics, isVersion1: isVersion1)
+                return tokenError(
+                    error, at: segment, exchange.diagnostics, scope: exchange.fields.text("scope"),
+                    isVersion1: isVersion1)
             }
         } catch {
             if !(error is PlatformError) { logger.error("A token request to the demo tenant failed.", error: error) }
@@ -69,11 +71,14 @@ extension IdentityPlatform {
     }
 
     /// Returns a refusal to an application that has sent a form.
+    ///
+    /// - Parameter scope: The scopes of the form, which a user flow names.
     func tokenError(
-        _ error: PlatformError, at segment: TenantSegment, _ diagnostics: Diagnostics, isVersion1: Bool = false
+        _ error: PlatformError, at segment: TenantSegment, _ diagnostics: Diagnostics, scope: String? = nil,
+        isVersion1: Bool = false
     ) -> Response {
         controls.count(.tokenFailed)
-        let error = error.atTokenEndpoint(of: segment, isVersion1: isVersion1)
+        let error = error.atTokenEndpoint(isVersion1: isVersion1).at(segment, client: nil, scope: scope)
         var response = identified(.json(error.status, diagnostics.json(error)), diagnostics)
         if error.prefix == PlatformError.workforcePrefix, let name = HTTPField.Name("x-ms-clitelem") {
             response.headerFields[name] = "1,\(error.number),0,,"
