@@ -526,6 +526,8 @@ ANSWERS = {
         client_id=context.tenant.ids["Page"], redirect_uri=PAGE_URI).headers["Location"].replace("#", "?")),
     "authorize: declined consent": lambda context: context.controlled(
         lambda: Answer(address=context.code(MEGAN, consent="cancel")), require_consent=MEGAN),
+    "authorize: declined second factor": lambda context: Answer(address=context.code(
+        claims='{"access_token":{"capolids":{"essential":true,"values":["x"]}}}', more=[("second_factor", "cancel")])),
     "authorize: unknown client": lambda context: context.page_of(context.authorize(client_id=NOBODY)),
     "authorize: no client_id": lambda context: context.page_of(context.authorize(client_id=None)),
     "authorize: no redirect_uri": lambda context: Answer(address=context.code(redirect_uri=None)),

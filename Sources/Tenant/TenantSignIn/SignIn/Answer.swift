@@ -23,11 +23,13 @@ extension IdentityPlatform {
     func answer(
         _ error: PlatformError, _ diagnostics: Diagnostics, to target: AnswerTarget, more: [(String, String?)] = []
     ) -> Response {
-        answer(
-            [
-                ("error", error.error), ("error_subcode", error.suberror),
-                ("error_description", diagnostics.describe(error)), ("error_uri", error.page), ("claims", error.claims),
-            ] + more, to: target)
+        let description = diagnostics.describe(error)
+        var parameters: [(String, String?)] = [("error", error.error), ("error_subcode", error.suberror)]
+        // That somebody has cancelled stands alone (authz-err-03).
+        if error.suberror != "cancel" {
+            parameters += [("error_description", description), ("error_uri", error.page), ("claims", error.claims)]
+        }
+        return answer(parameters + more, to: target)
     }
 }
 
