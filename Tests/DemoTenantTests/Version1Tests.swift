@@ -79,6 +79,28 @@ import WebFormats
         }
     }
 
+    /// Documented: MicrosoftDocs entra-docs optional-claims-reference.md.
+    @Test func `a guest has no upn in an ID token, not even as an optional claim`() async throws {
+        try await TestTenant.run(configured: { configuration in
+            configuration.clients[0].optionalClaims = DemoClient.OptionalClaims(idToken: ["upn"])
+        }) { (tenant) async throws in
+            let (browser, web, name) = (tenant.browser(), TestTenant.web, "adele@contoso.example")
+            for segment in [Tenant.contosoDomain, Tenant.tailspinDomain] {
+                let wanted = segment == Tenant.contosoDomain ? name : nil
+                let tokens = try await browser.tokens(name, segment: segment)
+                #expect(tokens.claims("id_token")?["upn"]?.string == wanted)
+                let older = try await browser.post(
+                    "/\(segment)/oauth2/token",
+                    [
+                        ("grant_type", "refresh_token"), ("client_id", web.id), ("client_secret", web.secret ?? ""),
+                        ("refresh_token", tokens.member("refresh_token") ?? ""),
+                    ])
+                let claims = try #require(older.claims("id_token"))
+                #expect(claims["upn"]?.string == wanted && claims["unique_name"]?.string == name, "\(older.text)")
+            }
+        }
+    }
+
     /// Fact t2-msa-05, captured.
     @Test(arguments: ["common", "consumers"])
     func `a personal account gets nothing at an address of version 1`(_ segment: String) async throws {

@@ -511,6 +511,9 @@ ANSWERS = {
     "ID token of a personal account": lambda context: Answer(
         token=context.tokens("alex@outlook.example", scope="openid profile email").json()["id_token"]),
     "ID token of a guest": id_token(ADELE, "tailspin.example"),
+    "ID token at version 1 of a guest": lambda context: Answer(token=context.web(
+        "tailspin.example", path="oauth2/token", grant_type="refresh_token",
+        refresh_token=context.tokens(ADELE, "tailspin.example").json()["refresh_token"]).json()["id_token"]),
     "ID token of a B2C user flow": id_token(BIANCA, FLOW),
     "token answer of a B2C user flow": lambda context: Answer(context.tokens(BIANCA, FLOW, scope="openid offline_access")),
     "token answer of a B2C user flow for an API": lambda context: Answer(context.tokens(BIANCA, FLOW, scope=DEMO_READ)),

@@ -71,10 +71,15 @@ extension TokenIssuer {
         {
             claims[name] = .string(value)
         }
-        // A guest has the name of the home alone, which says so of a personal account (at-v1-13).
-        if !isGuest { claims["upn"] = .string(account.username) }
-        claims["unique_name"] = .string((isGuest && account.kind == .personal ? "live.com#" : "") + account.username)
-        return claims
+        return claims.merging(version1Names) { $1 }
+    }
+
+    /// The names of a person in version 1. A guest has the name of the home alone, which says so of a personal account
+    /// (at-v1-13).
+    var version1Names: [String: JSONValue] {
+        let provider = isGuest && account.kind == .personal ? "live.com#" : ""
+        let names: [String: JSONValue] = ["unique_name": .string(provider + account.username)]
+        return isGuest ? names : names.merging(["upn": .string(account.username)]) { $1 }
     }
 
     /// The claims of a version 2 access token alone.
@@ -159,11 +164,12 @@ extension TokenIssuer {
         return granted.isEmpty ? nil : .array(granted.map(JSONValue.string))
     }
 
-    /// Returns the optional claims about a person. Names take the scope `profile`, too.
+    /// Returns the optional claims about a person. Names take the scope `profile`, too. A guest's `upn` would take a further
+    /// setting (include_externally_authenticated_upn of optional-claims-reference.md).
     private func personalClaims(_ optional: [String], _ scopes: [String]) -> [String: JSONValue] {
         let names = [
             "given_name": account.givenName, "family_name": account.surname, "upn": account.username,
-        ].filter { optional.contains($0.key) && scopes.contains("profile") }
+        ].filter { optional.contains($0.key) && scopes.contains("profile") && !($0.key == "upn" && isGuest) }
         let email = optional.contains("email") ? ["email": account.knownName] : [:]
         return names.merging(email) { $1 }.mapValues(JSONValue.string)
     }

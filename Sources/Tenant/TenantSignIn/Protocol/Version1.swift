@@ -85,12 +85,10 @@ extension IdentityPlatform {
 extension TokenIssuer {
     /// The claims that an ID token of version 1 has in place of others.
     var version1IDTokenClaims: [String: JSONValue] {
-        [
+        version1Names.merging([
             "ver": "1.0", "iss": .string(platform.addresses.stsIssuer(ofTenant: tenantID)),
-            "amr": methods, "upn": .string(account.username),
-            "unique_name": .string(account.username), "given_name": .string(account.givenName),
-            "family_name": .string(account.surname),
-        ]
+            "amr": methods, "given_name": .string(account.givenName), "family_name": .string(account.surname),
+        ]) { $1 }
     }
 }
 
