@@ -141,7 +141,7 @@ struct ContextTests {
             let refused = try await browser.refresh(tokens.member("refresh_token"), ["claims": asked])
             #expect(refused.status == 400)
             #expect(refused.number == number)
-            #expect(refused.member("error") == (number == 50076 ? "invalid_grant" : "interaction_required"))
+            #expect(refused.member("error") == "invalid_grant")
             #expect(refused.member("suberror") == "basic_action")
             #expect(refused.member("claims") == Self.asking(context))
             let silent = try await browser.authorize(["claims": asked, "prompt": "none"]).callback()

@@ -62,11 +62,12 @@ extension PlatformError {
     }
 
     /// Returns the error as the token endpoint says it: a policy refuses the grant (tok-err-kinds-19, t2-tok-08), but a
-    /// second factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1.
+    /// second factor that is missing on behalf of somebody does not (obo-04), nor do the words of version 1. That a password
+    /// that is too old is like a second factor is inferred.
     package func atTokenEndpoint(isVersion1: Bool = false) -> Self {
         guard !isVersion1 else { return self }
         var error = self
-        if [50076, 50079].contains(number), suberror != nil { error.error = "invalid_grant" }
+        if [50076, 50079, 70043].contains(number), suberror != nil { error.error = "invalid_grant" }
         if number == 53003, suberror == nil {
             (error.error, error.suberror) = ("invalid_grant", "message_only")
             error.claims = claims ?? SecondFactor.claimsChallenge
