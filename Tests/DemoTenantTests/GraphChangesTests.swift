@@ -46,6 +46,31 @@ struct GraphChangesTests {
         }
     }
 
+    /// t2-graph-02, and MicrosoftDocs user-revokesigninsessions.md.
+    @Test func `a person's sessions can be revoked, and a guest's only at home`() async throws {
+        try await Self.run { (tenant, caller) async throws in
+            let (browser, megan, adele) = (tenant.browser(), "megan@contoso.example", "adele@contoso.example")
+            let tokens = try await browser.tokens(megan, ["scope": "openid offline_access User.Read"])
+            let path = "users/\(megan)/revokeSignInSessions"
+            let reader = Caller(browser: browser, token: tokens.member("access_token"))
+            #expect(try await reader.call("POST", path).status == 403)
+            let answer = try await caller.call("POST", path)
+            #expect(answer.status == 200 && answer.json?["value"] == true, "\(answer.text)")
+            #expect(answer.member("@odata.context") == "\(tenant.tenant.baseURL)/v1.0/$metadata#Edm.Boolean")
+            #expect(answer["Location"] == tenant.tenant.baseURL)
+            #expect(try await browser.refresh(tokens.member("refresh_token")).number == 50173)
+
+            let scope = ["scope": "openid offline_access User.RevokeSessions.All"]
+            for (segment, number) in [(Tenant.tailspinDomain, nil), (Tenant.contosoDomain, 50173)] as [(String, Int?)] {
+                let own = try await tenant.browser().tokens(adele, scope, segment: segment)
+                let person = Caller(browser: browser, token: own.member("access_token"))
+                #expect(try await person.call("POST", "me/revokeSignInSessions").status == 200)
+                let renewed = try await browser.refresh(own.member("refresh_token"), segment: segment)
+                #expect(renewed.number == number, "\(segment): \(renewed.text)")
+            }
+        }
+    }
+
     struct Refused: Sendable, CustomTestStringConvertible {
         var method: String
         var path: String

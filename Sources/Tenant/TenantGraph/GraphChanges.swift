@@ -1,6 +1,8 @@
 import Foundation
 import HTTPServer
 import HTTPTypes
+import HTTPWire
+import TenantControl
 import TenantDirectory
 import WebFormats
 
@@ -97,6 +99,18 @@ extension GraphCall {
         guard let account = person() else { throw .notFound(key) }
         try registered { registry throws(RunTimeRegistry.Refusal) in try registry.removePerson(account.username) }
         return .done
+    }
+
+    /// `POST /me/revokeSignInSessions`: ends everything that was issued to a person until now. A guest's sessions are those of
+    /// the home (user-revokesigninsessions.md).
+    func revokeSessions(of account: DemoAccount) throws(GraphError) -> GraphAnswer {
+        if tenantID == account.tenantID { graph.state.change { $0.revoke(account.username, at: graph.clock.now()) } }
+        let root = graph.addresses.baseURL
+        var response = Response.json(
+            .ok, ["@odata.context": .string("\(root)/v1.0/$metadata#Edm.Boolean"), "value": true])
+        // t2-graph-02
+        response.headerFields[.location] = root
+        return .response(response)
     }
 
     // MARK: Requests

@@ -31,7 +31,7 @@ struct GraphError: Error {
         Self(status: .badRequest, code: "Request_UnsupportedQuery", message: message)
     }
 
-    /// A collection does not have it.
+    /// The collection does not support this operation.
     static let notImplemented = Self(
         status: .notImplemented, code: "NotImplemented", message: "This operation target is not yet supported.")
 

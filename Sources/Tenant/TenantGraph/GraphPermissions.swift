@@ -49,6 +49,7 @@ struct GraphPermissions: Sendable {
     static let applications = Self(own: [["Application.Read.All"]])
     static let applicationChanges = Self(own: [["Application.ReadWrite.All"]])
     static let peopleChanges = Self(own: [["User.ReadWrite.All"]])
+    static let revocation = Self(own: [["User.RevokeSessions.All"], ["User.ReadWrite.All"]])
     static let grants = Self(own: [["Directory.Read.All"]])
 
     /// The permissions that a permission contains.

@@ -29,6 +29,7 @@ struct GraphRoute: Sendable {
         + person("/getmemberobjects", .memberObjects, GraphCall.memberObjects, method: .post)
         + person("/getmembergroups", .memberGroups, GraphCall.memberGroups, method: .post)
         + person("/checkmembergroups", .checkedGroups, GraphCall.checkedGroups, method: .post)
+        + person("/revokesigninsessions", .revocation, GraphCall.revokeSessions, method: .post)
         + person("/messages", .mail, GraphCall.messages)
         + person("/messages/*", .mail, GraphCall.message)
 

@@ -631,6 +631,8 @@ ANSWERS = {
     "Graph after a revocation": Context.after_revocation,
     "Graph 501 of a property that lists lack": lambda context: context.ask_graph(
         "/v1.0/users?$select=preferredName", "openid User.ReadBasic.All"),
+    "Graph: revokeSignInSessions": lambda context: context.post_graph(
+        f"/v1.0/users/{MEGAN}/revokeSignInSessions", scope="openid User.RevokeSessions.All"),
     "Graph: batch of ids that differ only in case": lambda context: context.post_graph("/v1.0/$batch", {"requests": [
         {"id": "a", "method": "GET", "url": "/me"}, {"id": "A", "method": "GET", "url": "/me"}]}),
     "userinfo": lambda context: context.ask_graph("/oidc/userinfo", "openid profile email"),
