@@ -94,6 +94,17 @@ import Testing
         }
     }
 
+    /// Documented: MicrosoftDocs azure-docs active-directory-b2c/error-codes.md; the word is inferred.
+    @Test func `a user flow refuses an API that is not listed with a number of B2C's`() async throws {
+        try await Self.run([Self.graph: ["User.Read"]]) { (tenant) async throws in
+            let (answer, _) = try await tenant.browser().signIn(
+                "b2cuser@fabrikamb2c.example", ["scope": "openid \(OwnAPI.b2c.audience)/demo.read"],
+                segment: "tfp/fabrikamb2c.example/b2c_1_susi")
+            #expect(answer["error"] == "access_denied" && answer["code"] == nil)
+            #expect(answer["error_description"]?.hasPrefix("AADB2C90205: This application does not have ") == true)
+        }
+    }
+
     @Test func `an administrator consents for everyone to an application that lists nothing`() async throws {
         try await Self.run([:]) { (tenant) async throws in
             let browser = tenant.browser()

@@ -12,11 +12,12 @@ extension PlatformError {
         guard segment.userFlow != nil, prefix == Self.workforcePrefix,
             let (number, sentence) = requestSentence(client, scope, responseType) ?? grantSentence
         else { return self }
-        // The word for a scope is inferred (aadsts.csv), the one for a secret that is missing is captured (id-b2c-22).
         return Self(
-            error: [90079, 90117].contains(number) ? "invalid_request" : error, number: number, message: sentence,
-            prefix: Self.userFlowPrefix)
+            error: Self.userFlowWords[number] ?? error, number: number, message: sentence, prefix: Self.userFlowPrefix)
     }
+
+    /// The words that differ. The one for a secret that is missing is captured (id-b2c-22), the others are inferred.
+    private static let userFlowWords = [90079: "invalid_request", 90117: "invalid_request", 90205: "access_denied"]
 
     /// The number and the sentence about what a request asks for.
     private func requestSentence(
@@ -37,6 +38,11 @@ extension PlatformError {
         case (70003, let type?): (90086, "The supplied grant_type [\(type)] is not supported.")
         case (70011, _), (650_053, _), (500_011, _):
             (90117, "The scope '\(scope ?? "")' provided in the request is not supported.")
+        case (650_057, _):
+            (
+                90205,
+                "This application does not have sufficient permissions against this web resource to perform the operation."
+            )
         case (700_054, _):
             (90013, "The requested response type '\(responseType ?? "")' provided in the request is not supported.")
         case (9_002_325, _): (99059, "The supplied request must present a code_challenge")
