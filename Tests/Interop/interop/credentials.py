@@ -64,14 +64,18 @@ class Certificate:
     def thumbprint(self):
         return self.certificate.fingerprint(hashes.SHA1()).hex()
 
-    def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=(), issuer=None, is_named=True):
-        """The proof that an application signs by itself (Microsoft's certificate-credentials.md)."""
+    def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=(), issuer=None, named="x5t#S256"):
+        """The proof that an application signs by itself (Microsoft's certificate-credentials.md).
+
+        named: how its header names the certificate.
+        """
         now, digest, issuer = int(time.time()), self.certificate.fingerprint(hashes.SHA256()), issuer or client_id
         claims = {"aud": audience, "iss": issuer, "sub": issuer, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds}
+        names = {"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(), "kid": self.thumbprint}
         return jwt.encode(
             {name: value for name, value in claims.items() if name not in without},
             b"a secret of 32 bytes and some more" if algorithm == "HS256" else self.key, algorithm=algorithm,
-            headers={"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode()} if is_named else None)
+            headers={named: names[named]} if named else None)
 
 
 class Context:

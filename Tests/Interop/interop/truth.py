@@ -449,7 +449,7 @@ ANSWERS = {
     "B2C: authorize with an unregistered redirect URI": lambda context: reported(context.authorize(
         FLOW, redirect_uri="http://localhost:1/", state="s")),
     "token error: expired assertion without nbf": lambda context: context.certified(seconds=-1000, without=["nbf"]),
-    "token error: assertion without a thumbprint": lambda context: context.certified(is_named=False),
+    "token error: assertion without a thumbprint": lambda context: context.certified(named=None),
     "token error: assertion signed with HS256": lambda context: context.certified(algorithm="HS256"),
     "token error: assertion of another application": lambda context: context.certified(issuer=NOBODY),
     "native sign-in with an unknown continuation token": lambda context: Answer(context.post(
@@ -613,6 +613,7 @@ ANSWERS = {
     "token error: blocked by a policy": lambda context: context.refreshed(
         ADELE, "contoso.example", lambda: context.tenant.control(token_platform_error=53003)),
     "token error: personal account's grant past its time": lambda context: context.late("alex@outlook.example", "consumers"),
+    "token error: no code": refused(grant_type="authorization_code", redirect_uri=WEB_URI, **OWN),
     "token error: no refresh token": refused(grant_type="refresh_token", client_id="NATIVE"),
     "user realm": metadata(f"/common/userrealm/{ADELE}?api-version=1.0"),
     "user realm in capitals": metadata(f"/common/UserRealm/{ADELE}?api-version=1.0"),
@@ -661,6 +662,8 @@ ANSWERS = {
     "token answer of a certificate": Context.certified,
     "token answer of a certificate with RS256": lambda context: context.certified(algorithm="RS256"),
     "token answer of an assertion without nbf": lambda context: context.certified(without=["nbf"]),
+    "token answer of a certificate with RS384": lambda context: context.certified(algorithm="RS384"),
+    "token answer of a certificate that its key ID names": lambda context: context.certified(named="kid"),
     "token error: unknown certificate": lambda context: context.certified(by="Stranger"),
     "token error: expired assertion": lambda context: context.certified(seconds=-1000),
     "token error: expired certificate": lambda context: context.certified("Ended"),
