@@ -86,7 +86,13 @@ import WebFormats
             Row(
                 testDescription: "a resource that is not the scope's (t2-tok-12)", number: 9_010_010,
                 error: "invalid_target", changes: ["resource": "https://mcp.example.com/mcp"]),
-            Row(testDescription: "an expired token", number: 500_133, later: 5500),
+            // microsoftgraph/msgraph-sdk-dotnet issue 2551 (2024-06-20)
+            Row(
+                testDescription: "an expired token", number: 500_133, later: 5500,
+                sentence:
+                    "AADSTS500133: Assertion is not within its valid time range. Ensure that the access token is not expired "
+                    + "before using it for user assertion, or request a new token. Current time: "
+                    + "2027-01-15T09:31:40.2500000Z, expiry time of assertion 2027-01-15T"),
             Row(
                 testDescription: "a token for another API (t2-obo-06)", number: 500_131,
                 scope: "\(OwnAPI.payroll.audience)/payslips.read",

@@ -8,6 +8,7 @@ fail; inferred ones only say so. A row that is to stay different has the reason 
 import base64
 import collections
 import functools
+import html
 import json
 import pathlib
 import re
@@ -49,6 +50,7 @@ APPLICATIONS = [
     {"name": "Listed", "web": [LISTED_URI], "secret_file": "secret", "permissions": {"https://graph.microsoft.com": ["User.Read"]}},
     {"name": "Certified", "web": ["http://localhost:8080/certified"], "certificate_file": "Certified.pem"},
     {"name": "Ended", "web": ["http://localhost:8080/ended"], "certificate_file": "Ended.pem"},
+    {"name": "Single", "web": ["http://localhost:8080/single"], "secret_file": "secret", "tenants": ["contoso.example"]},
     {"name": "Native", "native_authentication": True, "user_flow": {"method": "code", "attributes": [
         {"name": "displayName", "regex": "^[A-Z]"}, {"name": "age", "type": "integer"}]}},
 ]
@@ -351,7 +353,7 @@ class Context:
         """A page: the error that it names, or the fields of its form, are looked up as those of an address."""
         found = re.search(r"(?:AADSTS|AADB2C)\d+: [^<]*", answer.text)
         fields = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', answer.text)
-        return Answer(answer, address="?" + urllib.parse.urlencode([("error_description", found[0])] if found else fields))
+        return Answer(answer, address="?" + urllib.parse.urlencode([("error_description", html.unescape(found[0]))] if found else fields))
 
     def posted(self):
         address = f"{self.tenant.origin}/common/oauth2/v2.0/authorize?" + urllib.parse.urlencode({
@@ -389,7 +391,7 @@ def reported(answer):
 
 
 def refused(segment="contoso.example", headers=None, **fields):
-    names = {"WEB": "Web", "NATIVE": "Tasks", "EXPIRED": "Expired"}
+    names = {"WEB": "Web", "NATIVE": "Tasks", "EXPIRED": "Expired", "SINGLE": "Single"}
     return lambda context: Answer(context.post(segment, headers, **{
         name: context.tenant.ids[names[value]] if value in names else value for name, value in fields.items()
     }))
@@ -613,6 +615,18 @@ ANSWERS = {
     "token error: blocked by a policy": lambda context: context.refreshed(
         ADELE, "contoso.example", lambda: context.tenant.control(token_platform_error=53003)),
     "token error: personal account's grant past its time": lambda context: context.late("alex@outlook.example", "consumers"),
+    "authorize: page of an unregistered redirect URI": lambda context: context.page_of(
+        context.authorize(redirect_uri="https://page.example/")),
+    "token error: a grant at a tenant that does not know the account": lambda context: Answer(context.web(
+        "tailspin.example", grant_type="refresh_token",
+        refresh_token=context.tokens(MEGAN, "contoso.example", scope="openid offline_access").json()["refresh_token"])),
+    "token error: scopes of two resources": lambda context: context.redeemed(
+        {"scope": f"https://graph.microsoft.com/User.Read {API}/Tasks.Read"}, segment="contoso.example"),
+    "token error: no scope for a code of two resources": lambda context: context.redeemed(
+        segment="contoso.example", scope=f"openid https://graph.microsoft.com/User.Read {API}/Tasks.Read"),
+    "token error: application of one tenant at common": refused(
+        "common", grant_type="refresh_token", client_id="SINGLE", client_secret=SECRET, refresh_token="x"),
+    "token error: application without scope": lambda context: Answer(context.web(grant_type="client_credentials")),
     "token error: no code": refused(grant_type="authorization_code", redirect_uri=WEB_URI, **OWN),
     "token error: no refresh token": refused(grant_type="refresh_token", client_id="NATIVE"),
     "user realm": metadata(f"/common/userrealm/{ADELE}?api-version=1.0"),

@@ -107,7 +107,9 @@ extension PlatformError {
         }
         return Self(
             error: "invalid_tenant", number: 90002,
-            message: "Tenant '\(segment)' not found. The demo has common, organizations, consumers and "
+            message: "Tenant '\(segment)' not found. Check to make sure you have the correct tenant ID and are signing "
+                + "into the correct cloud. Check with your subscription administrator, this may happen if there are no active "
+                + "subscriptions for the tenant. The demo has common, organizations, consumers and "
                 + "\(Tenant.contosoDomain).")
     }
     package static func missingParameter(_ name: String) -> Self {
@@ -172,11 +174,16 @@ extension PlatformError {
         error: "access_denied", number: 53003,
         message: "Access has been blocked by Conditional Access policies. The access policy does not allow token "
             + "issuance.")
-    package static func notInTenant(_ account: DemoAccount) -> Self {
+    /// - Parameter provider: The identity provider of the account.
+    package static func notInTenant(
+        _ account: DemoAccount, from provider: String, at segment: TenantSegment, _ client: DemoClient
+    ) -> Self {
         Self(
             error: "invalid_grant", number: 50020,
-            message: "User account '\(account.username)' does not exist in the tenant that was asked and cannot access "
-                + "the application. Sign out, and sign in again with an account of that tenant.")
+            message: "User account '\(account.username)' from identity provider '\(provider)' does not exist in tenant "
+                + "'\(segment.directoryName)' and cannot access the application '\(client.id)'(\(client.name)) in that "
+                + "tenant. The account needs to be added as an external user in the tenant first. Sign out and sign in again "
+                + "with a different Azure Active Directory user account.")
     }
     package static let serverError = Self(
         error: "server_error", number: 90033, message: "A transient error has occurred. Please try again.",
@@ -194,7 +201,9 @@ extension PlatformError {
         Self(
             error: "invalid_request", number: 50011,
             message: "The redirect URI '\(uri)' specified in the request does not match the redirect URIs configured "
-                + "for the application '\(client.id)'. Make sure that it is, character by character, one of those.")
+                + "for the application '\(client.id)'. Make sure the redirect URI sent in the request matches one added to "
+                + "your application in the Azure portal. Navigate to https://aka.ms/redirectUriMismatchError to learn more "
+                + "about how to fix this.")
     }
     /// The same at a user flow (t2-b2c-01).
     package static func redirectURIMismatch(_ uri: String, ofUserFlow client: DemoClient) -> Self {
@@ -232,7 +241,9 @@ extension PlatformError {
     package static let notSignedIn = Self(
         error: "login_required", number: 50058,
         message: "A silent sign-in request was sent but no user is signed in. The cookies used to represent the "
-            + "user's session were not sent in the request.")
+            + "user's session were not sent in the request to Azure AD. This can happen if the user is using Internet "
+            + "Explorer or Edge, and the web app sending the silent sign-in request is in different IE security zone than "
+            + "the Azure AD endpoint (login.microsoftonline.com).")
     package static let ambiguousAccount = Self(
         error: "interaction_required", number: 16000,
         message: "Either multiple user identities are available for the current request or selected account is not "
@@ -290,7 +301,9 @@ extension PlatformError {
     package static func secretExpired(_ client: DemoClient) -> Self {
         Self(
             error: "invalid_client", number: 7_000_222,
-            message: "The provided client secret keys for app '\(client.id)' are expired.", status: .unauthorized)
+            message: "The provided client secret keys for app '\(client.id)' are expired. Visit the Azure portal to "
+                + "create new keys for your app: https://aka.ms/NewClientSecret, or consider using certificate credentials for "
+                + "added security: https://aka.ms/certCreds.", status: .unauthorized)
     }
     package static let scriptExpected = Self(
         error: "invalid_request", number: 9_002_327,
@@ -339,13 +352,13 @@ extension PlatformError {
     package static func severalResources(_ scope: String) -> Self {
         Self(
             error: "invalid_request", number: 28000,
-            message:
-                "The input parameter 'scope' contains more than one resource: \(scope). A token is for one of them.")
+            message: "Provided value for the input parameter scope is not valid because it contains more than one "
+                + "resource. Scope \(scope) is not valid.")
     }
     package static let noScopeForSeveralResources = Self(
         error: "invalid_request", number: 28003,
-        message: "The input parameter 'scope' cannot be empty, because the code was requested for more than one "
-            + "resource.")
+        message: "Provided value for the input parameter scope cannot be empty when requesting an access token using "
+            + "the provided authorization code. Please specify a valid scope.")
     package static let refreshTokenExpired = Self(
         error: "invalid_grant", number: 700082,
         message: "The refresh token has expired due to inactivity.", suberror: "bad_token")

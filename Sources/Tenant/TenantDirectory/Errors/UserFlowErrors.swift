@@ -38,6 +38,12 @@ extension PlatformError {
         case (70003, let type?): (90086, "The supplied grant_type [\(type)] is not supported.")
         case (70011, _), (650_053, _), (500_011, _):
             (90117, "The scope '\(scope ?? "")' provided in the request is not supported.")
+        case (28000, _):
+            (
+                90146,
+                "The scope '\(scope ?? "")' provided in request specifies more than one resource for an access token, which "
+                    + "is not supported."
+            )
         case (650_057, _):
             (
                 90205,

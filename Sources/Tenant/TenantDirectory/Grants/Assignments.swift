@@ -41,7 +41,10 @@ extension PlatformError {
         Self(
             error: "invalid_grant", number: 50105,
             message:
-                "The application '\(client.id)' (\(client.name)) is only for those who are assigned to it. The user "
-                + "'\(account.username)' is not, neither directly nor as a direct member of an assigned group.")
+                "Your administrator has configured the application \(client.name) ('\(client.id)') to block users unless they "
+                + "are specifically granted ('assigned') access to the application. The signed in user "
+                + "'\(account.username)' is blocked because they are not a direct member of a group with access, nor had "
+                + "access directly assigned by an administrator. Please contact your administrator to assign access to this "
+                + "application.")
     }
 }

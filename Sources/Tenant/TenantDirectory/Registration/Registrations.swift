@@ -111,19 +111,20 @@ extension PlatformError {
     static func notMultiTenant(_ client: DemoClient) -> Self {
         Self(
             error: "unauthorized_client", number: 50194,
-            message: "Application '\(client.id)' (\(client.name)) is not configured as a multi-tenant application. "
-                + "Usage of the /common endpoint is not supported for such apps. Use a tenant-specific endpoint.")
+            message: "Application '\(client.id)'(\(client.name)) is not configured as a multi-tenant application. "
+                + "Usage of the /common endpoint is not supported for such applications created after '10/15/2018'. Use a "
+                + "tenant-specific endpoint or configure the application to be multi-tenant.")
     }
     static func forConsumersOnly(_ client: DemoClient) -> Self {
         Self(
             error: "invalid_request", number: 9_002_331,
-            message: "Application '\(client.id)' (\(client.name)) is configured for use by Microsoft Account users "
-                + "only. Use the /consumers endpoint to serve this request.")
+            message: "Application '\(client.id)'(\(client.name)) is configured for use by Microsoft Account users "
+                + "only. Please use the /consumers endpoint to serve this request.")
     }
     static func notForConsumers(_ client: DemoClient) -> Self {
         Self(
             error: "invalid_request", number: 9_002_332,
-            message: "Application '\(client.id)' (\(client.name)) is configured for use by Azure Active Directory "
-                + "users only. Do not use the /consumers endpoint to serve this request.")
+            message: "Application '\(client.id)'(\(client.name)) is configured for use by Azure Active Directory "
+                + "users only. Please do not use the /consumers endpoint to serve this request.")
     }
 }

@@ -103,12 +103,14 @@ extension PlatformError {
         message: "The grant type is not supported over the /common or /consumers endpoints. Use a tenant-specific "
             + "endpoint.")
     fileprivate static let scopeMissing = Self(
-        error: "invalid_request", number: 90014, message: "The required field 'scope' is missing from the request.")
+        error: "invalid_request", number: 90014,
+        message: "The required field 'scope' is missing from the credential. Ensure that you have all the necessary "
+            + "parameters for the login request.")
     fileprivate static func scopeNotDefault(_ scope: String) -> Self {
         Self(
             error: "invalid_scope", number: 1_002_012,
-            message: "The provided value for scope \(scope) is not valid. For client credentials it is the identifier "
-                + "of a resource, followed by /.default.")
+            message: "The provided value for scope \(scope) is not valid. Client credential flows must have a scope "
+                + "value with /.default suffixed to the resource identifier (application ID URI).")
     }
     fileprivate static func applicationNotAssigned(_ client: DemoClient, to resource: DemoClient) -> Self {
         Self(

@@ -19,8 +19,9 @@ extension GrantRequest {
         guard let claims = state.verifiedClaims(assertion), let audience = claims["aud"]?.string,
             audience != AccessToken.graphAudience
         else { throw PlatformError.assertionNotSigned }
-        guard claims["exp"]?.integer ?? 0 > Int(now.timeIntervalSince1970), !settings.letsExpire(claims) else {
-            throw PlatformError.assertionExpired
+        let expiry = claims["exp"]?.integer ?? 0
+        guard expiry > Int(now.timeIntervalSince1970), !settings.letsExpire(claims) else {
+            throw PlatformError.assertionExpired(now: now, Date(timeIntervalSince1970: TimeInterval(expiry)))
         }
         guard platform.registrations.owner(of: audience)?.id == client.id else {
             throw PlatformError.assertionForAnother(audience, client)
@@ -102,11 +103,13 @@ extension PlatformError {
         message:
             "Assertion failed signature validation. Only a token for your own API can be exchanged, and not one for "
             + "Graph.")
-    fileprivate static let assertionExpired = Self(
-        error: "invalid_grant", number: 500_133,
-        message:
-            "Assertion is not within its valid time range. Ensure that the access token is not expired before using "
-            + "it for user assertion.")
+    fileprivate static func assertionExpired(now: Date, _ expiry: Date) -> Self {
+        Self(
+            error: "invalid_grant", number: 500_133,
+            message: "Assertion is not within its valid time range. Ensure that the access token is not expired before "
+                + "using it for user assertion, or request a new token. Current time: \(now.withSevenDecimals), expiry time of "
+                + "assertion \(expiry.withSevenDecimals).")
+    }
     /// t2-obo-06.
     fileprivate static func assertionForAnother(_ audience: String, _ client: DemoClient) -> Self {
         Self(

@@ -26,7 +26,7 @@ extension GrantRequest {
     ) throws -> JSONValue {
         try checkUserFlow(token.userFlow)
         guard token.registration == client.registered?.objectID else { throw PlatformError.grantRevoked }
-        guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
+        guard segment.admits(account) else { throw platform.notInTenant(account, at: segment, client) }
         let issued = token.issued ?? token.authentication.time
         try checkRevocation(account, token.authentication, issued: issued)
         guard now < token.expires else {
@@ -121,6 +121,18 @@ extension IdentityPlatform {
         } catch {
             return tokenError(error, at: segment, Diagnostics(request, nil, clock: clock))
         }
+    }
+}
+
+extension IdentityPlatform {
+    /// Returns the error of an account that the tenant of a path does not know.
+    func notInTenant(_ account: DemoAccount, at segment: TenantSegment, _ client: DemoClient) -> PlatformError {
+        .notInTenant(account, from: identityProvider(of: account), at: segment, client)
+    }
+
+    /// Returns the name of the provider at which an account is at home.
+    func identityProvider(of account: DemoAccount) -> String {
+        account.kind == .personal ? "live.com" : addresses.stsIssuer(ofTenant: account.tenantID)
     }
 }
 

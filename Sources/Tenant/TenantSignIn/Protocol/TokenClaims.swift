@@ -108,8 +108,7 @@ extension TokenIssuer {
         }
         // A guest has an address by default, and is known by the provider of the home (id-guest-03).
         if isGuest {
-            let home = platform.addresses.stsIssuer(ofTenant: account.tenantID)
-            claims["idp"] = .string(account.kind == .personal ? "live.com" : home)
+            claims["idp"] = .string(platform.identityProvider(of: account))
             claims["email"] = .string(account.username)
         } else if let provider = account.identityProvider {
             (claims["idp"], claims["email"]) = (.string(provider), .string(account.knownName))

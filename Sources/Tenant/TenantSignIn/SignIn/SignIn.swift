@@ -312,7 +312,8 @@ struct SignIn {
     func page() throws -> Response {
         let (form, notice) = (try form(), flow.notice)
         if case .notInTenant(let username) = notice, let account = platform.people.account(username: username) {
-            return platform.layout.page(ErrorPage(.notInTenant(account), exchange.diagnostics, client: client))
+            let error = platform.notInTenant(account, at: request.segment, client)
+            return platform.layout.page(ErrorPage(error, exchange.diagnostics, client: client))
         }
         let page: any Page
         switch platform.step(flow, client) {
