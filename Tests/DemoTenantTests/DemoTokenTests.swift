@@ -351,6 +351,28 @@ struct DemoTokenTests {
         }
     }
 
+    /// Facts msa-code-01 and msa-refresh-01.
+    @Test(arguments: ["consumers", Tenant.consumers, "common", "contoso.example"])
+    func `consumers' endpoint names a grant that it cannot read`(_ segment: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let isPersonal = segment == "consumers" || segment == Tenant.consumers
+            let request = "AADSTS9002313: Invalid request. Request is malformed or invalid. Trace ID: "
+            let code = "AADSTS70000: The provided value for the 'code' parameter is not valid. Trace ID: "
+            let token =
+                "AADSTS70000: The provided value for the input parameter 'refresh_token' or 'assertion' is not valid. "
+                + "Trace ID: "
+            for (answer, sentence) in [
+                (try await browser.redeem("x", segment: segment), code),
+                (try await browser.refresh("x", segment: segment), token),
+            ] {
+                #expect(answer.member("error") == "invalid_grant" && answer.member("suberror") == nil)
+                let description = answer.member("error_description")
+                #expect(description?.hasPrefix(isPersonal ? sentence : request) == true, "\(answer.text)")
+            }
+        }
+    }
+
     private enum End: Sendable, CaseIterable { case revoked, inactive, pageIsOver, codeRevoked }
 
     /// t2-rt-04, t2-rt-10, t2-rt-12. The sign-in was at eight, and the revocation ten seconds later.

@@ -614,6 +614,9 @@ ANSWERS = {
     "token error: page's grant past its time": lambda context: context.controlled(context.late_page, refresh_token_seconds=1),
     "token error: blocked by a policy": lambda context: context.refreshed(
         ADELE, "contoso.example", lambda: context.tenant.control(token_platform_error=53003)),
+    "token error: code of no form at consumers": refused(
+        "consumers", grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),
+    "token error: refresh token of no form at consumers": refused("consumers", grant_type="refresh_token", refresh_token="x", **OWN),
     "token error: personal account's grant past its time": lambda context: context.late("alex@outlook.example", "consumers"),
     "authorize: page of an unregistered redirect URI": lambda context: context.page_of(
         context.authorize(redirect_uri="https://page.example/")),

@@ -125,8 +125,23 @@ extension PlatformError {
     }
     package static let malformedRequest = Self(
         error: "invalid_request", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
-    package static let malformedGrant = Self(
-        error: "invalid_grant", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
+    package static func malformedCode(at segment: TenantSegment) -> Self {
+        malformedGrant(at: segment, named: "The provided value for the 'code' parameter is not valid.")
+    }
+    package static func malformedRefreshToken(at segment: TenantSegment) -> Self {
+        malformedGrant(
+            at: segment,
+            named: "The provided value for the input parameter 'refresh_token' or 'assertion' is not valid.")
+    }
+    /// A grant that cannot be read, which consumers' endpoint, and only it, calls by its name (abraunegg/onedrive issue
+    /// 1370, BingAds/BingAds-Python-SDK issue 279).
+    private static func malformedGrant(at segment: TenantSegment, named sentence: String) -> Self {
+        segment.directoryID == Tenant.consumers
+            ? Self(error: "invalid_grant", number: 70000, message: sentence)
+            : Self(
+                error: "invalid_grant", number: 9_002_313,
+                message: "Invalid request. Request is malformed or invalid.")
+    }
     package static func invalidScope(_ scope: String) -> Self {
         Self(
             error: "invalid_scope", number: 70011,

@@ -13,7 +13,7 @@ extension GrantRequest {
         guard let redirectURI = fields.text("redirect_uri") else {
             throw PlatformError.missingParameter("redirect_uri")
         }
-        guard let code else { throw PlatformError.malformedGrant }
+        guard let code else { throw PlatformError.malformedCode(at: segment) }
         guard let account = platform.people.account(username: code.username) else {
             throw PlatformError.unknownPerson(code.username, at: segment)
         }

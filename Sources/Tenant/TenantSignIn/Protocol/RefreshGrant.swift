@@ -12,7 +12,7 @@ extension GrantRequest {
         let token = openedToken("refresh_token")
         let client = try authenticatedClient(redeeming: token.map { ($0.clientID, $0.redirectClass) })
         guard fields.text("refresh_token") != nil else { throw PlatformError.missingParameter("refresh_token") }
-        guard let token else { throw PlatformError.malformedGrant }
+        guard let token else { throw PlatformError.malformedRefreshToken(at: segment) }
         guard let account = platform.people.account(username: token.username) else {
             throw PlatformError.unknownPerson(token.username, at: segment)
         }
