@@ -55,6 +55,8 @@ const ROWS = [
   ["revoked", "token interaction_required", false],
   ["revoked", "token interaction_required, callback cancelled", false],
   ["revoked", "token interaction_required, callback ok", true],
+  ["permission", "token provider_unavailable", false],
+  ["permission", "token provider_rejected_client", true],
 ];
 
 for (const [id, text, isDone] of ROWS) {

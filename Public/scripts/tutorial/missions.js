@@ -45,6 +45,7 @@ export const missions = [
   { id: "provider_down", failure: "provider_down", isDone: ({ events }) => happened(events, "token provider_unavailable") },
   { id: "graph_throttles", failure: "graph_throttles", isDone: ({ events }) => happened(events, "api http_429", "api ok") },
   { id: "revoked", failure: "revoked", isDone: ({ events }) => happened(events, "token interaction_required", "callback ok") },
+  { id: "permission", failure: "permission", isDone: ({ events }) => happened(events, "token provider_rejected_client") },
   {
     id: "redirect_uri",
     begin: () => post("/api/demo/mission", { app, failure: "redirect_uri" }),

@@ -12,6 +12,8 @@ package enum SessionFailure: String, Sendable, CaseIterable {
     case graphThrottles = "graph_throttles"
     /// The refresh tokens are revoked, and the sign-on has ended: the next sign-in asks for the password.
     case revoked
+    /// The registration lists no API, so that tokens for one cannot be refreshed.
+    case permission
 
     /// The time after which a failure ends by itself, for example because the page was closed.
     package static let lifetime: TimeInterval = 600

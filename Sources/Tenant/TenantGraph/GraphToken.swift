@@ -124,7 +124,7 @@ extension Graph {
             throw GraphError(
                 status: .tooManyRequests, code: "TooManyRequests",
                 message: "Too many requests. Wait for as long as Retry-After says.", retryAfter: 10)
-        case .secondFactor, .providerDown, .revoked, nil: return
+        case .secondFactor, .providerDown, .revoked, .permission, nil: return
         }
     }
 }

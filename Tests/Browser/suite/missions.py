@@ -15,7 +15,7 @@ tests, test = registry("missions")
 
 MEGAN = "megan@contoso.example"
 ALL = ["A token that expires", "A second factor", "Consent", "Cancel", "An administrator's approval", "Another account", "The provider is down",
-       "Graph throttles", "A revoked session", "A wrong redirect URI", "Your own app", "A missing keychain group"]
+       "Graph throttles", "A revoked session", "A forgotten permission", "A wrong redirect URI", "Your own app", "A missing keychain group"]
 
 
 def open_missions(browser):
@@ -84,7 +84,7 @@ def missions(browser):
         assert shown.find_element("css selector", ".mission-now").text, title
         assert shown.find_element("css selector", ".mission-buttons button").text == "Start"
         assert not shown.find_elements("css selector", ".mission-remember"), f"{title} says at once what to remember"
-    for title in ("A token that expires", "A second factor", "The provider is down", "Graph throttles", "A revoked session"):
+    for title in ("A token that expires", "A second factor", "The provider is down", "Graph throttles", "A revoked session", "A forgotten permission"):
         start(browser, title)
         browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
         assert not browser.all(".mission.active")
@@ -124,7 +124,7 @@ def token_ends(browser):
         browser.driver.refresh()
         open_missions(browser)
         expect_done(browser, title)
-        browser.wait("the count", lambda: "1 of 12" in browser.one(".mission-progress").text)
+        browser.wait("the count", lambda: "1 of 13" in browser.one(".mission-progress").text)
 
 
 @test("a second factor is a claims challenge of Graph, which a sign-in with those claims meets; who cancels there has not done it", needs="time")
@@ -274,7 +274,26 @@ def led(browser):
     browser.enter_password()
     browser.answer_consent()
     expect_done(browser, "Another account")
-    browser.wait("the count", lambda: "4 of 12" in browser.one(".mission-progress").text)
+    browser.wait("the count", lambda: "4 of 13" in browser.one(".mission-progress").text)
+
+
+@test("an API that the registration does not list gets no new token, which no sign-in is asked to mend, and nobody is signed out")
+def permission(browser):
+    browser.sign_in("macos")
+    start(browser, ALL[9])
+    expect_under_way(browser)
+    expect_not_done(browser)
+    asked = browser.server.counts()["graph_me"]
+    browser.allow("/api/macos/token")
+    call(browser)
+    said = browser.expect_log("Could not acquire token silently: ")
+    assert "provider_rejected_client" in said, said
+    browser.wait("its number", lambda: "AADSTS650057" in browser.one("#problem").text)
+    expect_done(browser, ALL[9])
+    browser.expect_username(ADELE)
+    assert browser.server.counts()["graph_me"] == asked, "Graph was asked without a token"
+    call(browser)
+    browser.expect_log("Refreshed Access token is ")
 
 
 @test("a wrong redirect URI is refused on the provider's own page, and the app hears nothing: only that page is the end", needs="time")
@@ -289,7 +308,7 @@ def redirect_uri(browser):
     for app in ("ios", "macos"):
         browser.driver.execute_script("localStorage.clear()")
         browser.open(f"/{app}")
-        start(browser, ALL[9])
+        start(browser, ALL[10])
         browser.wait("the provider's page", browser.at_tenant)
         # Chromium reports its status 400.
         browser.allowed.append(browser.driver.current_url)
@@ -297,7 +316,7 @@ def redirect_uri(browser):
         assert "AADSTS50011" in page and "msauth.com.contoso.renamed://auth" in page, page
         browser.driver.back()
         browser.expect_page(f"/{app}")
-        expect_done(browser, ALL[9])
+        expect_done(browser, ALL[10])
         assert not browser.all("#timeline .step"), "the app has heard of it"
 
 
@@ -348,13 +367,13 @@ class NativeApp:
 def native_app(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")
-    shown = entry(browser, ALL[10])
+    shown = entry(browser, ALL[11])
     assert "plain http, which MSAL refuses" in shown.text and "companion demo --https --native com.contoso.tasks" in shown.text, shown.text
     links = {link.text: link.get_attribute("href") for link in shown.find_elements("css selector", "a")}
     assert links["Watch its requests arrive"] == browser.server.tenant + "/clients", links
     browser.expect_accessible("native mission")
     browser.shoot("mission of the own app")
-    start(browser, ALL[10])
+    start(browser, ALL[11])
     expect_under_way(browser)
     call(browser)
     browser.choose_account()
@@ -366,9 +385,9 @@ def native_app(browser):
     assert app.redeem("wrong") == 400
     expect_not_done(browser)
     assert app.sign_in() == 200
-    expect_done(browser, ALL[10])
+    expect_done(browser, ALL[11])
     # Earlier steps do not count for the next time.
-    start(browser, ALL[10])
+    start(browser, ALL[11])
     expect_under_way(browser)
     expect_not_done(browser)
 
@@ -380,9 +399,9 @@ def keychain(browser):
         browser.driver.execute_script("localStorage.clear()")
         browser.driver.refresh()
         browser.expect_username("Signed out")
-        start(browser, ALL[11])
+        start(browser, ALL[12])
         expect_under_way(browser)
-        shown = entry(browser, ALL[11])
+        shown = entry(browser, ALL[12])
         assert "Code=-34018" in shown.text, shown.text
         file = shown.find_elements("css selector", "pre")[1].text
         browser.press("Open the file check")
@@ -405,7 +424,7 @@ def keychain(browser):
         paste(browser, corrected)
         browser.wait("it is right", lambda: browser.all("#found .fine"))
         browser.open(f"/{app}")
-        expect_done(browser, ALL[11])
+        expect_done(browser, ALL[12])
         assert browser.driver.execute_script("return localStorage.getItem('mission:keychain')") is None
 
 

@@ -42,6 +42,7 @@ import Testing
 
     @Test(arguments: [
         ("provider_down", 503, "provider_unavailable"), ("revoked", 401, "interaction_required"),
+        ("permission", 502, "provider_rejected_client"),
     ])
     func `a failing refresh stays in its session until it is ended, and another browser notices nothing`(
         failure: String, status: Int, code: String

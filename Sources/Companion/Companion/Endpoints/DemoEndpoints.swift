@@ -118,7 +118,10 @@ final class DemoEndpoints: Sendable {
         }
 
         /// Whether the failure is noticed only when the token has to be refreshed.
-        var endsToken: Bool { [.tokenEnds, .tenant("provider_down"), .tenant("revoked")].contains(self) }
+        var endsToken: Bool {
+            let refused = ["provider_down", "revoked", "permission"].map(Self.tenant)
+            return self == .tokenEnds || refused.contains(self)
+        }
     }
 
     private func change(_ failure: String?, of sid: String, _ control: Endpoint) async throws {

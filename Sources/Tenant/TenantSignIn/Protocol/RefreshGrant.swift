@@ -40,7 +40,7 @@ extension GrantRequest {
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         if settings.isGeneric { try refuseAsOthers(token, asked: askedScope == nil ? [] : scopes) }
         let claims = try RequestedClaims(fields["claims"])
-        try platform.checkSessionFailure(token)
+        try platform.checkSessionFailure(token, of: client, scopes: scopes)
         let met = token.authentication.secondFactor
         if platform.grants.refusesSilently(account, met: met) || (claims.secondFactor && met == 0) {
             throw PlatformError.secondFactorNeeded
@@ -138,12 +138,18 @@ extension IdentityPlatform {
 
 extension IdentityPlatform {
     /// Refuses to refresh a token of a failing session.
-    func checkSessionFailure(_ token: RefreshToken) throws(PlatformError) {
+    func checkSessionFailure(
+        _ token: RefreshToken, of client: DemoClient, scopes: [String]
+    ) throws(PlatformError) {
         let failures = controls.sessionFailures
         switch failures[token.authentication.sessionID, clock.now()] {
         case .secondFactor where token.authentication.secondFactor == 0: throw .secondFactorNeeded
         case .providerDown: throw .serverError
         case .revoked where failures.hasEnded(token.authentication): throw .grantRevoked
+        case .permission:
+            var listingNone = client
+            listingNone.permissions = [:]
+            try grants.checkPermissions(of: listingNone, scopes: scopes)
         case .secondFactor, .graphThrottles, .revoked, nil: return
         }
     }
