@@ -64,23 +64,23 @@ class Certificate:
     def thumbprint(self):
         return self.certificate.fingerprint(hashes.SHA1()).hex()
 
-    def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=(), issuer=None, named="x5t#S256"):
+    def assertion(self, client_id, audience, seconds=300, algorithm="PS256", without=(), issuer=None, named="x5t#S256", start=0, key=None):
         """The proof that an application signs by itself (Microsoft's certificate-credentials.md).
 
-        named: how its header names the certificate.
+        named: how its header names the certificate. start: when it begins, in seconds from now. key: another one that signs.
         """
-        now, digest, issuer = int(time.time()), self.certificate.fingerprint(hashes.SHA256()), issuer or client_id
+        now, digest, issuer = int(time.time()) + start, self.certificate.fingerprint(hashes.SHA256()), issuer or client_id
         claims = {"aud": audience, "iss": issuer, "sub": issuer, "jti": str(uuid.uuid4()), "nbf": now, "exp": now + seconds}
         names = {"x5t#S256": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(), "kid": self.thumbprint}
         return jwt.encode(
             {name: value for name, value in claims.items() if name not in without},
-            b"a secret of 32 bytes and some more" if algorithm == "HS256" else self.key, algorithm=algorithm,
+            b"a secret of 32 bytes and some more" if algorithm == "HS256" else key or self.key, algorithm=algorithm,
             headers={named: names[named]} if named else None)
 
 
 class Context:
-    def __init__(self, tenant, certificate):
-        self.tenant, self.situation, self.certificate = tenant, tenant.situation, certificate
+    def __init__(self, tenant, certificate, ended):
+        self.tenant, self.situation, self.certificate, self.ended = tenant, tenant.situation, certificate, ended
         self.off = {"disable_instance_discovery": True}
         self.usual = {"authority": tenant.origin} | self.off
         self.named = {"AZURE_AUTHORITY_HOST": tenant.origin, "AZURE_TENANT_ID": DOMAIN}
@@ -93,6 +93,12 @@ class Context:
         return msal.ConfidentialClientApplication(
             client_id, client_credential=credential, authority=f"{self.tenant.origin}/{DOMAIN}", instance_discovery=False,
             http_client=self.tenant.session())
+
+    def expect_refused(self, client_id, credential, number, said):
+        """Expects that an application gets no token of its own, with what is said."""
+        result = self.application(client_id, credential).acquire_token_for_client([f"{GRAPH}/.default"])
+        assert result.get("error") == "invalid_client" and result["error_codes"] == [number], result
+        assert result["error_description"].startswith(f"AADSTS{number}: ") and said in result["error_description"], result
 
     def own(self, credential, client_id):
         """Expects the application's own token for Graph, with its roles, and returns its claims."""
@@ -121,18 +127,19 @@ class Context:
 
 @contextmanager
 def environment(binary, root, folder):
-    certificate, usual = Certificate(folder, "certified"), dict(os.environ)
+    certificate, ended, usual = Certificate(folder, "certified"), Certificate(folder, "ended", days=-1), dict(os.environ)
     roles = {"granted": {GRAPH: ROLES}}
     applications = [
         {"name": "Tasks", "native": [BUNDLE, "http://localhost"]},
         {"name": "Web", "web": [WEB_URI], "secret_file": "secret"} | roles,
         {"name": "Certified", "web": ["http://localhost:8082/callback"], "certificate_file": "certified.pem"} | roles,
+        {"name": "Ended", "web": ["http://localhost:8083/callback"], "certificate_file": "ended.pem"},
         {"name": "Middle", "web": [MIDDLE_URI], "secret_file": "secret", "exposes": {"api://middle.example": ["Tasks.Read"]}},
     ]
     try:
         with running(binary, root / "Public", folder, settings={"applications": applications, "password_grant": True}) as tenant:
             os.environ |= {"REQUESTS_CA_BUNDLE": tenant.root, "SSL_CERT_FILE": tenant.root}
-            yield Context(tenant, certificate)
+            yield Context(tenant, certificate, ended)
     finally:
         os.environ.clear()
         os.environ.update(usual)
@@ -219,6 +226,24 @@ def msal_on_behalf(context):
     assertion = {"client_assertion": lambda: context.certificate.assertion(context.certified, context.audience)}
     own = context.application(context.certified, assertion).acquire_token_for_client([f"{GRAPH}/.default"])
     assert "access_token" in own, own
+
+
+@test("MSAL for Python: each fault of an assertion has its number and its sentence")
+def msal_broken_assertions(context):
+    own, other = context.certificate, Certificate(context.tenant.folder, "stranger")
+    for fault, number, said in (
+        (lambda: other.assertion(context.certified, context.audience), 700027, "The key was not found."),
+        (lambda: own.assertion(context.certified, context.audience, key=other.key), 700027, "did not match the expected signature value."),
+        (lambda: own.assertion(context.certified, context.audience, seconds=-1000), 700024, "is not within its valid time range."),
+        (lambda: own.assertion(context.certified, context.audience, start=1000), 700024, "is not within its valid time range."),
+        (lambda: own.assertion(context.certified, context.audience, named=None), 5002723, "nor keyId specified in token header."),
+        (lambda: own.assertion(context.certified, context.audience, algorithm="HS256"), 5002738, "'HS256' is not a supported signature algorithm."),
+        (lambda: own.assertion(context.certified, context.audience, issuer=context.ids["Web"]), 700021, "doesn't match 'client_id' parameter."),
+        (lambda: own.assertion(context.certified, context.audience.replace(DOMAIN, "tailspin.example")), 700023, "does not match Realm issuer."),
+    ):
+        context.expect_refused(context.certified, {"client_assertion": fault}, number, said)
+    ended = {"private_key": context.ended.private(serialization.NoEncryption()).decode(), "thumbprint": context.ended.thumbprint}
+    context.expect_refused(context.ids["Ended"], ended, 700027, "The key used is expired.")
 
 
 @test("MSAL for Python: a certificate by its thumbprint, by itself, with its chain, and in PKCS#12")
