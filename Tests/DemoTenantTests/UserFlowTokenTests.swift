@@ -114,6 +114,18 @@ struct UserFlowTokenTests {
                 ["response_type": "id_token"], "unsupported_response_type",
                 "AADB2C90013: The requested response type 'id_token' provided in the request is not supported."
             ),
+            (
+                ["response_mode": "smoke"], "invalid_request",
+                "AADB2C90014: The requested response mode 'smoke' provided in the request is not supported."
+            ),
+            (
+                ["max_age": "-1"], "invalid_request",
+                "AADB2C90120: The max age parameter '-1' specified in the request is invalid."
+            ),
+            (
+                ["code_challenge_method": "S512"], "invalid_request",
+                "AADB2C90184: The supplied code_challenge_method is not supported. Supported values are plain or S256"
+            ),
         ] as [([String: String], String, String)])
     func `a request that is refused has a number of B2C's`(
         _ changes: [String: String], _ error: String, _ sentence: String
@@ -131,6 +143,8 @@ struct UserFlowTokenTests {
             let page = try await tenant.browser().authorize(["client_id": ""], segment: Self.flow)
             #expect(page.status == 400 && page["Location"] == nil)
             #expect(page.text.contains("AADB2C90008: The request does not contain a client id parameter."))
+            let prompted = try await tenant.browser().authorize(["prompt": "please"], segment: Self.flow)
+            #expect(prompted.text.contains("AADB2C90043: The prompt included in the request contains invalid values."))
         }
     }
 

@@ -601,6 +601,7 @@ ANSWERS = {
         {"code_verifier": "w" * 43}, segment=FLOW, username=BIANCA, scope="openid", code_challenge="v" * 43),
     "B2C: page's request without code_challenge": lambda context: reported(context.authorize(
         FLOW, client_id=context.tenant.ids["Page"], redirect_uri=PAGE_URI)),
+    "B2C: unknown response mode": lambda context: reported(context.authorize(FLOW, response_mode="smoke")),
     "B2C: API that the registration does not list": lambda context: Answer(address=context.code(
         BIANCA, FLOW, DEMO_READ, client_id=context.tenant.ids["Listed"], redirect_uri=LISTED_URI)),
     "token error at B2C: malformed code": refused(FLOW, grant_type="authorization_code", code="x", redirect_uri=WEB_URI, **OWN),

@@ -38,7 +38,7 @@ package struct PlatformError: Error, Sendable, Hashable {
     }
 
     /// Returns the error with the value that its message names, for paths whose message is another one.
-    func naming(_ value: String) -> Self {
+    package func naming(_ value: String) -> Self {
         var error = self
         error.named = value
         return error
@@ -243,7 +243,8 @@ extension PlatformError {
     package static func unsupportedValue(_ value: String, of parameter: String) -> Self {
         Self(
             error: "invalid_request", number: 90023,
-            message: "'\(value)' is not a supported value of the parameter '\(parameter)'.")
+            message: "'\(value)' is not a supported value of the parameter '\(parameter)'."
+        ).naming(parameter)
     }
     package static let codeChallengeMissing = Self(
         error: "invalid_request", number: 9002325,

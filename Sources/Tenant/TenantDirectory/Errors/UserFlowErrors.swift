@@ -6,11 +6,13 @@ extension PlatformError {
     ///
     /// - Parameters:
     ///   - client: The client ID of the request, as the other values; nil for none.
+    ///   - asked: Another parameter of the request, by its name.
     package func at(
-        _ segment: TenantSegment, client: String?, scope: String?, responseType: String? = nil
+        _ segment: TenantSegment, client: String?, scope: String?, asked: (String) -> String? = { _ in nil }
     ) -> Self {
         guard segment.userFlow != nil, prefix == Self.workforcePrefix,
-            let (number, sentence) = requestSentence(client, scope, responseType) ?? grantSentence
+            let (number, sentence) = requestSentence(client, scope, asked("response_type"))
+                ?? named.flatMap({ valueSentence($0, asked($0) ?? "") }) ?? grantSentence
         else { return self }
         return Self(
             error: Self.userFlowWords[number] ?? error, number: number, message: sentence, prefix: Self.userFlowPrefix)
@@ -52,6 +54,25 @@ extension PlatformError {
         case (700_054, _):
             (90013, "The requested response type '\(responseType ?? "")' provided in the request is not supported.")
         case (9_002_325, _): (99059, "The supplied request must present a code_challenge")
+        default: nil
+        }
+    }
+
+    /// The number and the sentence about a parameter whose value is none that there is.
+    private func valueSentence(_ parameter: String, _ value: String) -> (number: Int, sentence: String)? {
+        guard number == 90023 else { return nil }
+        return switch parameter {
+        case "response_mode":
+            (90014, "The requested response mode '\(value)' provided in the request is not supported.")
+        case "prompt":
+            (
+                90043,
+                "The prompt included in the request contains invalid values. Expected 'none', 'login', 'consent' or "
+                    + "'select_account'."
+            )
+        case "max_age": (90120, "The max age parameter '\(value)' specified in the request is invalid.")
+        case "code_challenge_method":
+            (90184, "The supplied code_challenge_method is not supported. Supported values are plain or S256")
         default: nil
         }
     }

@@ -123,9 +123,7 @@ extension DemoAuthorizationRequest {
 
     /// Returns an error of an authorization request as the path of the request has it.
     private static func said(_ error: PlatformError, at segment: TenantSegment, _ fields: FormFields) -> PlatformError {
-        error.at(
-            segment, client: fields.text("client_id"), scope: fields.text("scope"),
-            responseType: fields.text("response_type"))
+        error.at(segment, client: fields.text("client_id"), scope: fields.text("scope")) { fields.text($0) }
     }
 
     /// Returns where a user flow reports an address that is not registered: at the first one that is, never at the one
@@ -225,7 +223,8 @@ extension DemoAuthorizationRequest {
 extension PlatformError {
     fileprivate static let unsupportedPrompt = Self(
         error: "invalid_request", number: 90023,
-        message: "Unsupported 'prompt' value. It is one of login, none, consent, select_account and create.")
+        message: "Unsupported 'prompt' value. It is one of login, none, consent, select_account and create."
+    ).naming("prompt")
 }
 
 /// Proof Key for Code Exchange (RFC 7636).
