@@ -10,11 +10,19 @@ enum ClientAssertion {
     fileprivate static let leeway: TimeInterval = 300
     fileprivate static let schemes: [String: SignatureScheme] = ["RS256": .rs256, "PS256": .ps256]
 
+    /// Returns base64url without its padding: the asynchronous credentials of azure-identity pad each part of
+    /// an assertion (`_get_client_certificate_assertion` of its aad_client_base.py), MSAL for Python a thumbprint
+    /// (`_encode_thumbprint` of its assertion.py).
+    fileprivate static func unpadded(_ text: some StringProtocol) -> String {
+        String(text.reversed().drop { $0 == "=" }.reversed())
+    }
+
+    fileprivate static func bytes(_ text: some StringProtocol) -> [UInt8]? { Base64URL.decode(unpadded(text).utf8) }
+
     /// Returns the thumbprint with which a header names a key, as the platform writes it; nil without one.
     fileprivate static func thumbprint(in header: JSONValue) -> String? {
         for name in ["x5t", "x5t#S256"] {
-            let bytes = header[name]?.string.flatMap { Base64URL.decode($0.utf8.prefix { $0 != UInt8(ascii: "=") }) }
-            if let bytes { return Hex.encode(bytes).uppercased() }
+            if let bytes = header[name]?.string.flatMap({ bytes($0) }) { return Hex.encode(bytes).uppercased() }
         }
         return header["kid"]?.string.flatMap(Hex.decode).map { Hex.encode($0).uppercased() }
     }
@@ -22,11 +30,9 @@ enum ClientAssertion {
 
 extension DemoClient.Certificate {
     /// Whether the header of an assertion names this certificate: by a thumbprint, or as older libraries do by a key ID.
-    ///
-    /// MSAL for Python pads a thumbprint (`_encode_thumbprint` of its assertion.py).
     fileprivate func isNamed(by header: JSONValue) -> Bool {
         func names(_ member: String, _ own: String) -> Bool {
-            header[member]?.string.map { $0 == own || $0 == own + "=" } ?? false
+            header[member]?.string.map(ClientAssertion.unpadded) == own
         }
         if names("x5t#S256", thumbprint) { return true }
         guard !der.isEmpty else { return false }
@@ -147,9 +153,9 @@ extension IdentityPlatform {
         if let token = client.federatedToken, assertion == token { return }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Base64URL.decode(parts[0].utf8).flatMap({ JSONValue(parsing: $0) }),
-            let claims = Base64URL.decode(parts[1].utf8).flatMap({ JSONValue(parsing: $0) }),
-            let signature = Base64URL.decode(parts[2].utf8), let algorithm = header["alg"]?.string
+            let header = ClientAssertion.bytes(parts[0]).flatMap({ JSONValue(parsing: $0) }),
+            let claims = ClientAssertion.bytes(parts[1]).flatMap({ JSONValue(parsing: $0) }),
+            let signature = ClientAssertion.bytes(parts[2]), let algorithm = header["alg"]?.string
         else { throw .assertionInvalid }
         guard let scheme = ClientAssertion.schemes[algorithm] else { throw .assertionAlgorithm(algorithm) }
         guard ["x5t", "x5t#S256", "kid"].contains(where: { header[$0]?.string != nil }) else {
