@@ -3,6 +3,7 @@
 Certificates, assertions, on-behalf-of, passwords, and those of environment variables.
 """
 
+import asyncio
 import base64
 import datetime
 import os
@@ -14,7 +15,7 @@ import jwt
 import msal
 import requests
 from azure.core.exceptions import ClientAuthenticationError
-from azure.core.pipeline.transport import RequestsTransport
+from azure.core.pipeline.transport import AsyncioRequestsTransport, RequestsTransport
 from azure.identity import (
     CertificateCredential,
     ClientAssertionCredential,
@@ -24,6 +25,7 @@ from azure.identity import (
     OnBehalfOfCredential,
     UsernamePasswordCredential,
     WorkloadIdentityCredential,
+    aio,
 )
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -183,6 +185,30 @@ def expired_assertion(context):
     late = ClientAssertionCredential(
         DOMAIN, context.certified, lambda: context.certificate.assertion(context.certified, context.audience, seconds=-1000), **context.usual)
     refused(late, f"{GRAPH}/.default", 700024)
+
+
+@test("azure-identity's asynchronous credentials: a secret, a certificate and an assertion, and a certificate that nobody has registered")
+def asynchronous(context):
+    def usual():
+        return context.usual | {"transport": AsyncioRequestsTransport()}
+
+    async def token(credential):
+        async with credential:
+            return (await credential.get_token(f"{GRAPH}/.default")).token
+
+    own, web, other = context.certificate, context.ids["Web"], Certificate(context.tenant.folder, "unregistered")
+    for credential, client_id in (
+        (lambda: aio.ClientSecretCredential(DOMAIN, web, SECRET, **usual()), web),
+        (lambda: aio.CertificateCredential(DOMAIN, context.certified, str(own.whole), **usual()), context.certified),
+        (lambda: aio.ClientAssertionCredential(
+            DOMAIN, context.certified, lambda: own.assertion(context.certified, context.audience), **usual()), context.certified),
+    ):
+        claims = jwt.decode(asyncio.run(token(credential())), options={"verify_signature": False})
+        assert claims["appid"] == client_id and sorted(claims["roles"]) == ROLES, claims
+    try:
+        raise AssertionError(asyncio.run(token(aio.CertificateCredential(DOMAIN, context.certified, str(other.whole), **usual()))))
+    except ClientAuthenticationError as error:
+        assert "AADSTS700027:" in str(error), error
 
 
 @test("azure-identity: on behalf of a person, once they have consented to the API between, with its secret and for Graph")
