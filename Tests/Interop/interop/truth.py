@@ -665,6 +665,9 @@ ANSWERS = {
     "Graph 400 of an unknown path": lambda context: context.ask_graph("/v1.0/nothing"),
     "Graph 429": Context.throttled,
     "logout": lambda context: Answer(context.tenant.session().get(f"{context.tenant.origin}/common/oauth2/v2.0/logout")),
+    "logout of personal accounts": lambda context: Answer(context.get(
+        "/consumers/oauth2/v2.0/logout?" + urllib.parse.urlencode({"post_logout_redirect_uri": WEB_URI}))),
+    "authorize: before the sign-in": lambda context: Answer(context.authorize()),
     "logout by POST": lambda context: Answer(context.post("common", path="oauth2/v2.0/logout")),
     "logout with a return address": lambda context: context.sign_out(WEB_URI),
     "logout with an unregistered return address": lambda context: context.sign_out("https://page.example/", follow=True),
