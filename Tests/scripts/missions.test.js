@@ -19,12 +19,18 @@ Object.assign(globalThis, {
   addEventListener() {},
   matchMedia: () => ({ matches: false, addEventListener() {} }),
   MutationObserver: anything,
-  // Files are there, and no server.
-  fetch: (address) => address instanceof URL ? fetch(address) : new Promise(() => {}),
+  // Files are there, and of the server as much as a test says.
+  fetch: (address, request) => address instanceof URL ? fetch(address) : answer(address, request) ?? new Promise(() => {}),
 });
+let answer = () => null;
 Object.defineProperty(globalThis, "location", { value: new URL("http://localhost/ios"), configurable: true });
 
-const { missions } = await import("../../Public/scripts/tutorial/missions.js");
+// One is under way, as after a trip to the provider.
+Object.defineProperty(globalThis, "sessionStorage", {
+  value: { getItem: (key) => (key === "mission:ios" ? '{"id":"token_ends","since":""}' : null), setItem() {}, removeItem() {} },
+});
+
+const { missions, update } = await import("../../Public/scripts/tutorial/missions.js");
 
 const steps = (text) =>
   text.split(", ").filter(Boolean).map((each) => {
@@ -71,3 +77,34 @@ Deno.test("another account: who signs in as the same person again has not done i
   assert.equal(isDone({ events: steps("callback ok"), accounts: 1 }), false);
   assert.equal(isDone({ events: steps("callback ok"), accounts: 2 }), true);
 });
+
+// Requests of a page have a time limit, whose timer ends with the page.
+Deno.test(
+  "a mission that ends while its failure is being set up takes it back, after it has been set up",
+  { sanitizeOps: false },
+  async () => {
+    let accounts = [{}];
+    const [arrived, sent, allowed] = [[], Promise.withResolvers(), Promise.withResolvers()];
+    answer = (path, request) => {
+      if (path === "/api/ios/events") return Promise.resolve(Response.json({ events: [] }));
+      if (path === "/api/ios/accounts") return Promise.resolve(Response.json({ accounts }));
+      if (path !== "/api/demo/mission") return null;
+      const { failure } = JSON.parse(request.body);
+      if (failure) sent.resolve();
+      return (failure ? allowed.promise : Promise.resolve()).then(() => {
+        arrived.push(failure);
+        return new Response(null, { status: 204 });
+      });
+    };
+    const armed = update();
+    await sent.promise;
+    // The person has signed out.
+    accounts = [];
+    const stopped = update();
+    for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+    assert.deepEqual(arrived, []);
+    allowed.resolve();
+    await Promise.all([armed, stopped]);
+    assert.deepEqual(arrived, ["token_ends", null]);
+  },
+);

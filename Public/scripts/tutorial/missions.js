@@ -77,7 +77,9 @@ const lookEvery = 1000;
 const seeEvery = 3000;
 
 let active = ofTab.json(activeKey);
-let isArmed = false;
+/** The failure that the demo may have: from the moment that it is asked to. */
+let armed = null;
+let lastAsked = Promise.resolve();
 let looking;
 let list, progress, note;
 /** The demo tenant's origin. */
@@ -228,7 +230,7 @@ async function start(mission) {
     if (mission.signIn) return leave(signInAddress(mission.signIn), { began: "sign-in" });
     // Nothing comes back from there but the person.
     if (away) return leave(away);
-    await arm(mission);
+    if (!(await arm(mission))) return;
     show(mission.id);
     keepLooking(mission);
   } catch (failure) {
@@ -243,15 +245,34 @@ async function stop() {
   active = null;
   ofTab.remove(activeKey);
   missions.find(({ id }) => id === isOver?.id)?.end?.();
-  if (isArmed) await post("/api/demo/mission", { app, failure: null }).catch(() => {});
-  isArmed = false;
+  if (armed) {
+    armed = null;
+    await fail(null).catch(() => {});
+  }
   if (isOver) show(isOver.id);
 }
 
+/** Asks the demo to fail, or to stop that, in the order of the calls: what undoes a failure never overtakes it. */
+function fail(failure) {
+  const asked = lastAsked.then(() => post("/api/demo/mission", { app, failure }));
+  lastAsked = asked.catch(() => {});
+  return asked;
+}
+
+/** Sets up the failure of the mission that is under way; returns whether it still is. */
 async function arm({ failure }) {
-  if (!failure || isArmed) return;
-  await post("/api/demo/mission", { app, failure });
-  isArmed = true;
+  const mine = active;
+  if (failure && armed !== failure) {
+    armed = failure;
+    try {
+      await fail(failure);
+    } catch (error) {
+      if (mine !== active) return false;
+      armed = null;
+      throw error;
+    }
+  }
+  return mine === active;
 }
 
 function keepLooking({ see }) {
@@ -278,8 +299,7 @@ async function look() {
       await stop();
       return say(mission, t("missions.sign_in_first"));
     }
-    await arm(mission);
-    keepLooking(mission);
+    if (await arm(mission)) keepLooking(mission);
   } catch {
     // The page itself says what is wrong with the server.
   }
@@ -293,8 +313,8 @@ async function finish(mission) {
 }
 
 addEventListener("pagehide", () => {
-  if (!isArmed) return;
-  isArmed = false;
+  if (!armed) return;
+  armed = null;
   const headers = { "X-Companion": "1", "Content-Type": "application/json" };
   fetch(`${base}/api/demo/mission`, { method: "POST", keepalive: true, headers, body: JSON.stringify({ app, failure: null }) }).catch(
     () => {},
