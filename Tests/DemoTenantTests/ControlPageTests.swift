@@ -99,6 +99,7 @@ struct ControlPageTests {
             ([("token_error", "invalid_grant")], 1), ([("graph_error", "unavailable")], 1),
             ([("close_connection", "token")], 2), ([("close_connection", "graph")], 1),
             ([("lost_token_answer", "true")], 2), ([("token_platform_error", "50076")], 1),
+            ([("token_platform_error", "90033")], 2), ([("authorize_platform_error", "90033")], 1),
         ] as [([(String, String)], Int)])
     func `what a person chooses happens as often as an app with MSAL notices`(
         _ fields: [(String, String)], _ times: Int
@@ -119,7 +120,7 @@ struct ControlPageTests {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let page = try await browser.get("/control?ui_locales=en", headers: Self.html).text
-            #expect(page.ranges(of: "MSAL for iOS and macOS repeats").count == 3)
+            #expect(page.ranges(of: "MSAL for iOS and macOS repeats").count == 4)
             #expect(page.contains("name=\"times\" type=\"number\" min=\"1\" value=\"\">"))
             #expect(page.contains("answers the same silent request from memory, even after a reset"))
             let query = "?ui_locales=en&client=\(TestTenant.native.id)"

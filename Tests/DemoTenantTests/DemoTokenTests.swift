@@ -464,20 +464,25 @@ struct DemoTokenTests {
         }
     }
 
-    /// The numbers that MSAL tells apart by their `suberror`, in version 2 and in version 1.
+    /// MSAL tells numbers apart by their `error` and `suberror`, in version 2 and in version 1.
     @Test(
         arguments: [
             ("/v2.0", 50076, "invalid_grant", "basic_action", true),
             ("/v2.0", 50079, "invalid_grant", "basic_action", true),
+            ("/v2.0", 53000, "invalid_grant", "message_only", true),
             ("/v2.0", 53003, "invalid_grant", "message_only", true),
+            ("/v2.0", 53005, "unauthorized_client", "protection_policy_required", false),
+            ("/v2.0", 50055, "invalid_grant", "user_password_expired", false),
             ("/v2.0", 50173, "invalid_grant", "bad_token", false),
             ("/v2.0", 700_082, "invalid_grant", "bad_token", false),
             ("/v2.0", 65001, "invalid_grant", "consent_required", false),
+            ("/v2.0", 90002, "invalid_request", nil, false),
+            ("/v2.0", 500_011, "invalid_resource", nil, false),
             ("", 50076, "interaction_required", "basic_action", true),
             ("", 50079, "interaction_required", "basic_action", true),
-        ] as [(String, Int, String, String, Bool)])
-    func `a policy and a grant that has ended have their words at the token endpoint`(
-        _ version: String, _ number: Int, _ error: String, _ suberror: String, _ hasClaims: Bool
+        ] as [(String, Int, String, String?, Bool)])
+    func `an error that is asked for by its number has its words at the token endpoint`(
+        _ version: String, _ number: Int, _ error: String, _ suberror: String?, _ hasClaims: Bool
     ) async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import TenantDirectory
@@ -6,7 +7,7 @@ import Testing
 @Suite("Errors of the token endpoint as MSAL reads them")
 struct LibraryRuleTests {
     private enum Library: CaseIterable {
-        /// MSIDSilentTokenRequest.m:495
+        /// MSIDSilentTokenRequest.m:495, for answers that MSIDAADRequestErrorHandler.m:95 and 126 read
         case apple
         /// MsalServiceExceptionFactory.cs
         case dotNet
@@ -15,7 +16,9 @@ struct LibraryRuleTests {
 
         func asks(after error: PlatformError) -> Bool {
             switch self {
-            case .apple: !["invalid_scope", "invalid_client"].contains(error.error)
+            case .apple:
+                [400, 401].contains(error.status.code) && error.suberror != "protection_policy_required"
+                    && !["invalid_scope", "invalid_client"].contains(error.error)
             case .dotNet:
                 error.error == "interaction_required"
                     || error.error == "invalid_grant"
@@ -32,11 +35,12 @@ struct LibraryRuleTests {
 
     /// The libraries that ask, by the numbers that reach an application at the token endpoint.
     private static let table: [([Int], [Library])] = [
-        ([16000, 50076, 50079, 50173, 53003, 65001, 70008, 70043, 700_082], Library.allCases),
-        ([50020, 50196, 54005], [.apple, .dotNet]),
+        ([16000, 50034, 50055, 50076, 50079, 50173, 53000, 53001, 53003, 65001], Library.allCases),
+        ([70008, 70043, 700_082], Library.allCases),
+        ([50020, 50057, 50196, 54005], [.apple, .dotNet]),
         ([50058], [.apple, .javaScript]),
-        ([65004, 90094, 700_016], [.apple]),
-        ([70011, 500_112, 700_025, 700_027, 7_000_215, 7_000_218, 7_000_222], []),
+        ([65004, 90002, 90094, 500_011, 700_016], [.apple]),
+        ([53005, 70011, 90033, 500_112, 700_025, 700_027, 7_000_215, 7_000_218, 7_000_222], []),
     ]
     /// Those of pages, and of user flows.
     private static let others: Set = [50011, 50105, 50194, 90077, 90091, 90118]

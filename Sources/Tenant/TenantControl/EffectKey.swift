@@ -62,6 +62,8 @@ package struct EffectKey: Sendable {
     func timesNoticed(_ value: JSONValue) -> Int {
         switch name {
         case "token_error": (value["status"]?.integer ?? 0) >= 500 ? 2 : 1
+        case "token_platform_error":
+            (value.integer.flatMap(PlatformError.numbered)?.status.code ?? 0) >= 500 ? 2 : 1
         case "close_connection": value == "token" ? 2 : 1
         case "lost_token_answer": 2
         default: 1

@@ -146,8 +146,8 @@ class Application:
         try:
             renewed, token = self.tokens(authority, metadata["token_endpoint"], fields, scopes, correlation_id)
         except Refused as error:
-            # C MSIDSilentTokenRequest.m:495-516, 397: every OAuth error needs the person, but for these.
-            if error.oauth and error.oauth not in ("invalid_scope", "invalid_client"):
+            # C MSIDSilentTokenRequest.m:495-516, 397: every OAuth error needs the person, but for these, of which one is MSAL's own.
+            if error.code != -50004 and error.oauth and error.oauth not in ("invalid_scope", "invalid_client"):
                 error.code = -50002
             self.throttling.note(metadata["token_endpoint"], fields, error)
             raise
@@ -159,9 +159,10 @@ class Application:
 
     def tokens(self, authority, endpoint, fields, scopes, correlation_id):
         result = self.requests.members(self.requests.send("POST", endpoint, correlation_id, data=fields))
-        # C MSIDOauth2Factory.m:83-98
+        # C MSIDOauth2Factory.m:83-98, and MSIDAADOauth2Factory.m:108-112 for an app that has to load Intune's policies
         if "error" in result:
-            raise Refused(result["error_description"], oauth=result["error"])
+            protected = (result["error"], result.get("suberror")) == ("unauthorized_client", "protection_policy_required")
+            raise Refused(result["error_description"], -50004 if protected else None, oauth=result["error"])
         # C MSIDOauth2Factory.m:103: one of the two is enough.
         if not result.get("access_token") and not result.get("id_token"):
             raise Refused("Authentication response received without expected accessToken and idToken")

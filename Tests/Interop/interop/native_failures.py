@@ -33,6 +33,8 @@ FAILURES = [
     ({"rules": [{"close_connection": "token", "times": 2}]}, "The network connection was lost.", -1005, 1),
     ({"token_platform_error": 50076}, "AADSTS50076", -50002, 0),
     ({"token_platform_error": 70011}, "AADSTS70011", None, 0),
+    ({"token_platform_error": 53005}, "AADSTS53005", -50004, 0),
+    ({"token_platform_error": 90033}, None, None, 1),
 ]
 
 

@@ -83,13 +83,41 @@ extension PlatformError {
         Self(
             error: "invalid_scope", number: 70011,
             message: "The provided value for the input parameter 'scope' is not valid."),
+        Self(
+            error: "invalid_grant", number: 50034,
+            message: "The user account does not exist in the directory. To sign into this application, the account "
+                + "must be added to the directory.", suberror: "bad_token"),
+        Self(
+            error: "invalid_grant", number: 50055, message: "The password is expired.",
+            suberror: "user_password_expired"),
+        Self(error: "invalid_grant", number: 50057, message: "The user account is disabled."),
+        Self(
+            error: "access_denied", number: 53000,
+            message: "Device is not in required device state: compliant. Conditional Access policy requires a "
+                + "compliant device, and the device is not compliant."),
+        Self(
+            error: "access_denied", number: 53001,
+            message: "Device is not in required device state: domain_joined. Conditional Access policy requires a "
+                + "domain joined device, and the device is not domain joined."),
+        // An app that is told so loads Intune's policies (MSIDAADOauth2Factory.m:108).
+        Self(
+            error: "unauthorized_client", number: 53005,
+            message: "Application needs to enforce Intune protection policies.",
+            suberror: "protection_policy_required"),
+        Self(
+            error: "invalid_request", number: 90002,
+            message: "Tenant not found. Check to make sure you have the correct tenant ID and are signing into the "
+                + "correct cloud."),
+        Self(
+            error: "invalid_resource", number: 500_011,
+            message: "The resource principal was not found in the tenant. \(notInstalled)"),
     ]
 
     private static let byNumber = Dictionary(
         (others + [
             notSignedIn, ambiguousAccount, secondFactorNeeded, consentDeclined, adminConsentNeeded, codeExpired,
             refreshTokenExpired, grantRevoked, codeRedeemed, secretMissing, secretNotAllowed, blockedByPolicy,
-            passwordForgotten, userFlowCancelled, notSignedInAtUserFlow,
+            passwordForgotten, userFlowCancelled, notSignedInAtUserFlow, serverError,
         ]).map { ($0.number, $0) }
     ) { first, _ in first }
 

@@ -68,7 +68,7 @@ extension PlatformError {
         guard !isVersion1 else { return self }
         var error = self
         if [50076, 50079, 70043].contains(number), suberror != nil { error.error = "invalid_grant" }
-        if number == 53003, suberror == nil {
+        if [53000, 53001, 53003].contains(number), suberror == nil {
             (error.error, error.suberror) = ("invalid_grant", "message_only")
             error.claims = claims ?? SecondFactor.claimsChallenge
         }

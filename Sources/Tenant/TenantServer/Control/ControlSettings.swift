@@ -92,7 +92,10 @@ struct ControlGroup: Sendable {
                 ),
                 ControlSetting(
                     "token_platform_error", "The next token request", .choice([("", "None")], names: errors),
-                    effect: "The application shows what the error means and who can fix it."),
+                    effect: "The application shows what the error means and who can fix it.",
+                    timesNote:
+                        "AADSTS90033 happens twice. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
+                ),
                 ControlSetting(
                     "access_token_seconds", "Access tokens (seconds)", .number,
                     effect: "When an access token expires, the application renews it without asking."),
