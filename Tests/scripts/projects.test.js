@@ -55,3 +55,22 @@ for (const path of ["Public/projects/readme.txt", "deploy/recipes/on-a-mac.md", 
     ) assert.ok(text.includes(command));
   });
 }
+
+const recipe = read("deploy/recipes/on-a-mac.md");
+
+Deno.test("the recipe for a Mac numbers its steps, and each says what to do, what to see, and what it means if not", () => {
+  const rows = recipe.split("\n").filter((line) => /^\| \d+ \|/.test(line)).map((line) =>
+    line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, ""))
+  );
+  assert.deepEqual(rows.map(([number]) => Number(number)), rows.map((_, index) => index + 1));
+  for (const row of rows) assert.ok(row.length === 4 && row.every((cell) => cell.trim()), row.join(" | "));
+  for (const [, first, last] of recipe.matchAll(/\b[Ss]teps? (\d+)(?: to (\d+))?/g)) {
+    for (const number of [first, last ?? first]) assert.ok(Number(number) <= rows.length, `step ${number}`);
+  }
+});
+
+Deno.test("the recipe for a Mac signs out of each project: MSAL gives the next one its accounts", () => {
+  const projects = recipe.split(/^ditto .*Downloads.*$/m).slice(1);
+  assert.equal(projects.length, 5);
+  for (const text of projects) assert.match(text, /^\| \d+ \|[^|]*\*(Sign [Oo]ut|Logout)\*/m);
+});

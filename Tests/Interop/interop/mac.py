@@ -25,6 +25,8 @@ DOWNLOADED = {
 }
 BUNDLE = "com.contoso.tasks"
 VALUES = {"bundle_id": BUNDLE, "redirect_uri": f"msauth.{BUNDLE}://auth", "edit_policy": "b2c_1_edit_profile"}
+# Commands within sentences that no machine but a Mac can run, or that belong to Microsoft's samples.
+ONLY_SAID = ("ping -c 1 fabrikam.ciamlogin.localhost", "pod update MSAL")
 ONLY_THERE = ("xcrun simctl ", "echo '127.0.0.1 fabrikam.ciamlogin.localhost' | sudo tee -a /etc/hosts", "security add-trusted-cert ", "open -a Simulator")
 
 
@@ -58,9 +60,7 @@ class Mac:
         behind = words[words.index("companion") + 1:]
         named = dict(word.split("=", 1) for option, word in itertools.pairwise(words) if option == "-e")
         usual = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")}
-        places = {"/out/": f"{self.folder}/", "/var/lib/companion/": f"{self.folder}/"}
-        for there, here in places.items():
-            behind = [word.replace(there, here) for word in behind]
+        behind = [word.replace("/var/lib/companion/", f"{self.folder}/") for word in behind]
         return [self.binary, *behind], usual | named | {"COMPANION_PUBLIC": str(self.root / "Public"), "XDG_DATA_HOME": str(self.folder / "data")}
 
 
@@ -84,7 +84,11 @@ def commands(text):
 
 
 def run(mac, command):
-    if command.startswith("docker build -f "):
+    if command == "docker exec CONTAINER companion tenant trust":
+        arguments, environ = mac.program(command)
+        said = subprocess.run(arguments, env=environ, check=True, capture_output=True, text=True, timeout=60).stdout
+        assert "security add-trusted-cert" in said, said
+    elif command.startswith("docker build -f "):
         assert (mac.root / command.split()[3]).exists(), command
     elif command.startswith("docker run ") and " companion tenant " in command:
         arguments, environ = mac.program(command)
@@ -104,6 +108,9 @@ def run(mac, command):
         port = int(mac.said["base_url"].rsplit(":", 1)[1]) + 1
         subprocess.run(shlex.split(command.replace(":8444/", f":{port}/")), check=True, capture_output=True, timeout=60, cwd=mac.folder)
         assert (mac.folder / shlex.split(command)[2]).read_text().startswith("-----BEGIN CERTIFICATE-----")
+    elif found := re.fullmatch(r"mkdir (\w+) && mv ~/Downloads/TasksApp \1", command):
+        # In place of unpacking it.
+        assert found[1] in DOWNLOADED, command
     elif re.match(r"open [\w/]+\.xcodeproj$", command):
         assert (mac.folder / command.split()[1] / "project.pbxproj").exists(), command
     else:
@@ -116,10 +123,11 @@ def recipe(mac):
     assert len(found) > 10, found
     for command in found:
         run(mac, command)
-    opened = re.findall(r"`open ([\w/]+\.xcodeproj)`", (mac.root / RECIPE).read_text())
-    assert opened
-    for path in opened:
-        run(mac, f"open {path}")
+    said = re.findall(r"`((?:docker|open|mkdir|mv|rm|ping|ditto|curl|xcrun|security|sudo|pod) [^`]+)`", (mac.root / RECIPE).read_text())
+    assert len(said) > 4 and set(ONLY_SAID) < set(said), said
+    for command in said:
+        if command not in ONLY_SAID:
+            run(mac, command)
     written = {path.name for path in pathlib.Path(mac.folder).iterdir() if any(path.glob("*/*.xcodeproj"))}
     assert written == set(DOWNLOADED), written
 
