@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import "./page.js";
-const { demoValues } = await import("../../Public/scripts/base/project.js");
+const { demoValues, fillTemplate, wholeText } = await import("../../Public/scripts/base/project.js");
 const { projectName, projects } = await import("../../Public/scripts/native/project.js");
 const { setup } = await import("../../Public/scripts/native/setup.js");
 
@@ -29,6 +29,33 @@ for (const kind of new Set(projects.map((project) => project.kind))) {
     const { account } = demoValues(kind);
     const of = { workforce: "work", external: "external", b2c: "b2c" }[kind];
     assert.ok(accounts.includes(`username: "${account}", kind: .${of},`));
+  });
+}
+
+for (const { id, set } of projects) {
+  Deno.test(`the README for the demo's tenant says to sign out before another project, whose accounts are the same: ${id}`, () => {
+    const keys = (...more) => {
+      const values = Object.fromEntries([...set, ...more].map((name) => [name, "yes"]));
+      return wholeText(fillTemplate(read("Public/projects/readme.txt"), { format: "md", values }));
+    };
+    assert.ok(keys("demo").includes("\n   sign_out\n"));
+    assert.ok(!keys().includes("sign_out"));
+  });
+}
+
+for (
+  const [language, menu] of [
+    ["en", "Authentication, Redirect URI configuration, Add Redirect URI"],
+    ["ja", "［認証］>［リダイレクト URI の構成］>［リダイレクト URI の追加］"],
+    ["pt-BR", "Autenticação, Configuração do URI de redirecionamento, Adicionar URI de redirecionamento"],
+    ["pt-PT", "Autenticação, Configuração do URI de redirecionamento, Adicionar URI de redirecionamento"],
+    ["sv", "Autentisering, Konfiguration av omdirigerings-URI, Lägg till omdirigerings-URI"],
+    ["zh-Hans", "“身份验证”>“重定向 URI 配置”>“添加重定向 URI”"],
+  ]
+) {
+  Deno.test(`README and page lead to the redirect URI by the same menus: ${language}`, () => {
+    const { page } = JSON.parse(read(`Public/languages/${language}.json`));
+    for (const key of ["native.step.platform", "project.registration"]) assert.ok(page[key].includes(menu), key);
   });
 }
 
