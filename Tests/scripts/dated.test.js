@@ -50,15 +50,17 @@ for (const folder of ["deploy/guides/", "deploy/recipes/"]) {
   for (const { name } of Deno.readDirSync(new URL(folder, root))) if (name.endsWith(".md")) documents.push(folder + name);
 }
 for (const path of documents) {
-  Deno.test(`${path} names versions of MSAL that the claims have`, () => {
-    const named = [...read(path).matchAll(/\bMSAL (\d+\.\d+(\.\d+)?)/g)].map(([, number]) => number);
+  Deno.test(`${path} names versions of MSAL, Xcode and Apple's systems that the claims have`, () => {
+    const named = [...read(path).matchAll(/\bMSAL (\d+\.\d+(?:\.\d+)?)|\b(?:iOS|macOS|Xcode) (\d+)/g)].map(([, msal, other]) =>
+      msal ?? other
+    );
     assert.deepEqual(named.filter((number) => !Object.values(dated).includes(number)), []);
   });
 }
 
 // A version of MSAL, and the systems and the Xcode that it needs.
 const version =
-  /(?<![\d.])2\.1\d(\.\d+)?\b|\bMSAL \d+\.\d|\biOS 1[4-9]\b|\bmacOS 1\d\b|\bXcode (1[5-9]|2\d)\b|_TARGET = \d|(LastUpgradeCheck|minimumVersion) = \d/;
+  /(?<![\d.])2\.1\d(\.\d+)?\b|\bMSAL \d+\.\d|\biOS (1[4-9]|[2-9]\d)\b|\bmacOS [1-9]\d\b|\bXcode (1[5-9]|[2-9]\d)\b|_TARGET = \d|(LastUpgradeCheck|minimumVersion) = \d/;
 /** Sentences of a table that was made of one version's headers; another module shows them. */
 const isOfTheCodes = (line) => line.includes('"explain.cause.unknown"') && line.includes(`MSAL ${dated.msal_codes}`);
 
