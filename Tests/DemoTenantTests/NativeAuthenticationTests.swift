@@ -90,6 +90,25 @@ struct NativeAuthenticationTests {
         }
     }
 
+    @Test(arguments: [
+        DemoClient(id: DemoClient.id(for: "script"), name: "Script", spa: ["http://localhost:9/spa"]),
+        DemoClient(id: DemoClient.id(for: "web"), name: "Web", secret: "secret", web: ["http://localhost:9/web"]),
+        DemoClient(id: DemoClient.id(for: "alone"), name: "ID alone"),
+    ])
+    func `an application with native authentication has public client flows, whatever its redirect URIs are`(
+        registered: DemoClient
+    ) async throws {
+        let register = { (configuration: inout DemoTenantConfiguration) in
+            var client = registered
+            client.hasNativeAuthentication = true
+            configuration.clients.append(client)
+        }
+        try await TestTenant.run(configured: register) { (tenant) async throws in
+            let answer = try await NativeApp(tenant, registered).signIn()
+            #expect(answer.claims("id_token") != nil, "\(answer.text)")
+        }
+    }
+
     @Test(arguments: ["customer@fabrikam.example ", " Customer@Fabrikam.Example", "\tcustomer@fabrikam.example  "])
     func `spaces around a name and capitals in it make no other person, in no request`(name: String) async throws {
         try await TestTenant.run { (tenant) async throws in

@@ -8,7 +8,7 @@ extension TenantFile {
         static let keys = ["native_authentication", "public_client_flows", "user_flow"]
 
         var isEnabled = false
-        /// Nil if the redirect URIs decide.
+        /// Nil if native authentication and the redirect URIs decide.
         var publicClientFlows: Bool?
         /// Nil if none is assigned.
         var userFlow: DemoClient.SignUpFlow? = DemoClient.SignUpFlow()

@@ -63,7 +63,7 @@ public struct DemoClient: Sendable, Hashable {
     public var assignmentRequired = false
     /// Whether it may use native authentication, with which an app needs no browser.
     public var hasNativeAuthentication = false
-    /// Whether public client flows are allowed; nil if the redirect URIs decide.
+    /// Whether public client flows are allowed; nil if native authentication and the redirect URIs decide.
     public var publicClientFlows: Bool?
     /// The user flow by which people sign up natively; nil if none is assigned to the application.
     public var signUpFlow: SignUpFlow? = SignUpFlow()
@@ -128,9 +128,10 @@ public struct DemoClient: Sendable, Hashable {
     }
 
     /// Whether public client flows are allowed without a redirect URI (the manifest's `isFallbackPublicClient`): for
-    /// applications on devices, and for those that have nothing else than an ID.
+    /// native authentication, for applications on devices, and for those that have nothing else than an ID.
     package var allowsPublicFlows: Bool {
-        publicClientFlows ?? (!nativeRedirectURIs.isEmpty || isPublic && redirectURIs.isEmpty)
+        publicClientFlows
+            ?? (hasNativeAuthentication || !nativeRedirectURIs.isEmpty || isPublic && redirectURIs.isEmpty)
     }
 
     /// All redirect URIs.
