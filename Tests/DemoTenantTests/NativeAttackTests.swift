@@ -421,6 +421,31 @@ struct NativeAttackTests {
 
     // MARK: Failures on demand
 
+    @Test(arguments: ["expired_refresh_token", "invalid_scope", "redirect"])
+    func `a failure of the token endpoint meets the silent request, of applications with native authentication alone`(
+        error: String
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let app = NativeApp(tenant)
+            let silent = try await app.signIn().member("refresh_token")
+            let page = try await app.browser.tokens(
+                Self.person, ["scope": "openid offline_access"], segment: Tenant.fabrikamDomain)
+            let failure: JSONValue = ["endpoint": "oauth2/v2.0/token", "error": .string(error)]
+            let rule: JSONValue = [
+                "rules": [["when": ["user": .string(Self.person)], "times": 1, "native_failure": failure]]
+            ]
+            #expect(try await app.browser.control(rule).status == 200)
+            let plain = try await app.browser.refresh(
+                page.member("refresh_token"), segment: Tenant.fabrikamDomain)
+            #expect(plain.status == 200, "\(plain.text)")
+            for outcome in [error, "ok"] {
+                let answer = try await app.browser.refresh(
+                    silent, client: .nativeSample, segment: Tenant.fabrikamDomain)
+                #expect(answer.outcome == outcome, "\(answer.text)")
+            }
+        }
+    }
+
     @Test func `each endpoint fails on demand, for one person and a number of times`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let app = NativeApp(tenant)

@@ -79,6 +79,16 @@ extension GrantRequest {
         }
     }
 
+    /// Returns the answer that was asked for at `/control`, or throws the error; nil for neither.
+    func nativeAnswerOnDemand(at endpoint: Controls.NativeEndpoint) throws(PlatformError) -> JSONValue? {
+        guard let failure = controls.takeNativeFailure(endpoint) else { return nil }
+        switch failure.error {
+        case "redirect": return NativeRequest.redirect
+        case "in_progress", "not_started", "failed": return ["status": .string(failure.error)]
+        default: throw PlatformError(failure)
+        }
+    }
+
     /// Returns the tokens for a grant of native authentication.
     func nativeTokens(_ type: String) throws -> JSONValue {
         let request = try NativeRequest(self, .token)
@@ -108,13 +118,7 @@ struct NativeRequest {
         self.grant = grant
         self.endpoint = endpoint
         Self.note(grant)
-        switch grant.controls.takeNativeFailure(endpoint) {
-        case nil: redirected = nil
-        case let failure? where failure.error == "redirect": redirected = Self.redirect
-        case let failure? where ["in_progress", "not_started", "failed"].contains(failure.error):
-            redirected = ["status": .string(failure.error)]
-        case let failure?: throw PlatformError(failure)
-        }
+        redirected = try grant.nativeAnswerOnDemand(at: endpoint)
         guard grant.fields.text("client_id") != nil else { throw PlatformError.clientIDInvalid }
         let (client, secret) = try grant.namedClient()
         guard client.hasNativeAuthentication, client.allowsPublicFlows else { throw PlatformError.nativeDisabled }

@@ -18,6 +18,12 @@ extension GrantRequest {
         }
         try checkVersion(for: account)
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
+        // The silent request of an app with native authentication is the ordinary one.
+        if client.hasNativeAuthentication, segment.tenantID == Tenant.fabrikam,
+            let answer = try nativeAnswerOnDemand(at: .token)
+        {
+            return answer
+        }
         return try inWords(of: account) { try renewed(token, of: account, for: client) }
     }
 
