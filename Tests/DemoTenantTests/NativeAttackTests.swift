@@ -421,6 +421,39 @@ struct NativeAttackTests {
 
     // MARK: Failures on demand
 
+    @Test func `a rule for the address of a newcomer meets the steps of their sign-up, and nobody else`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let (app, path) = (NativeApp(tenant), "signup/v1.0/")
+            func rule(_ user: String, _ failure: JSONValue) -> JSONValue {
+                ["rules": [["when": ["user": .string(user)], "times": 1, "native_failure": failure]]]
+            }
+            let rules = [
+                rule(" Casey@Customer.Example", ["endpoint": "signup/v1.0/start", "error": "user_already_exists"]),
+                rule(
+                    Self.newcomer,
+                    [
+                        "endpoint": "signup/v1.0/continue", "error": "invalid_grant",
+                        "suberror": "invalid_oob_value",
+                    ]),
+            ]
+            for each in rules { #expect(try await app.browser.control(each).status == 200) }
+            let page = try await app.browser.get("/control?ui_locales=en", headers: [("Accept", "text/html")])
+            #expect(page.text.contains("<strong>Every app, \(Self.newcomer)</strong>"))
+            #expect(try await app.begin("\(path)start", "other@customer.example").outcome == "ok")
+            #expect(try await app.begin("\(path)start", Self.newcomer).outcome == "user_already_exists")
+            _ = try await app.startSignUp()
+            let fields = ["grant_type": "oob", "oob": try await app.code(to: Self.newcomer)]
+            for outcome in ["invalid_grant invalid_oob_value", "credential_required"] {
+                #expect(try await app.send("\(path)continue", fields).outcome == outcome)
+            }
+            for slip in ["custmer@fabrikam.example", "casey", "casey@"] {
+                let refused = try await app.browser.control(
+                    rule(slip, ["endpoint": "signup/v1.0/start", "error": "redirect"]))
+                #expect(refused.status == 400 && refused.text.contains("give an address of another domain"))
+            }
+        }
+    }
+
     @Test(arguments: ["expired_refresh_token", "invalid_scope", "redirect"])
     func `a failure of the token endpoint meets the silent request, of applications with native authentication alone`(
         error: String

@@ -152,14 +152,26 @@ package enum ControlChange: Sendable {
             }
             condition.clientID = found.id.lowercased()
         }
-        if let user = members["user"], user != .null {
+        if let user = members["user"], let name = newcomer(user) {
+            condition.username = name
+        } else if let user = members["user"], user != .null {
             do throws(Problem) {
                 condition.username = try account(user, known).username
             } catch {
-                throw Problem(message: "when: user: \(error.message)")
+                let more = "For somebody who will sign up, give an address of another domain."
+                throw Problem(message: "when: user: \(error.message) \(more)")
             }
         }
         return condition
+    }
+
+    /// Returns the address of a person who may sign up natively; nil for a name of one of the tenants, in which it would be
+    /// a slip.
+    private static func newcomer(_ value: JSONValue) -> String? {
+        guard let name = value.string.map(SignUp.comparable), SignUp.refusal(username: name, displayName: "-") == nil,
+            let domain = name.split(separator: "@").last, Tenant.id(ofDomain: String(domain)) == nil
+        else { return nil }
+        return name
     }
 
     // MARK: Values

@@ -149,7 +149,8 @@ struct ControlPage: Page {
     private func line(_ rule: Rule) -> HTML {
         let json = rule.json
         let client = rule.when.clientID.flatMap { id in clients.first { $0.id.lowercased() == id } }
-        let user = rule.when.username.flatMap { name in accounts.first { $0.username == name } }
+        // Newcomers have no name yet.
+        let user = rule.when.username.map { name in accounts.first { $0.username == name }?.displayName ?? name }
         let effects = EffectKey.all.compactMap { key -> HTML? in
             guard let value = json[key.name] else { return nil }
             let title = ControlGroup.setting(key.name).map { HTML(saying: $0.title) } ?? "<code>\(key.name)</code>"
@@ -161,7 +162,7 @@ struct ControlPage: Page {
             json[key.name].flatMap { _ in ControlGroup.setting(key.name).map { HTML(saying: $0.effect) } }
         }
         let who: HTML =
-            "\(client.map { "\($0.name)" } ?? HTML(saying: "Every app")), \(user.map { "\($0.displayName)" } ?? HTML(saying: "Everyone"))"
+            "\(client.map { "\($0.name)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: "Everyone"))"
         let left: HTML = rule.times.map { "\(HTML(saying: "Requests left: %@.", "\($0)"))<br>" } ?? ""
         let (name, value) = rule.key.map { ("undo", $0) } ?? ("remove", "\(rule.id)")
         let id = "rule_\(rule.id)"

@@ -26,14 +26,13 @@ extension IdentityPlatform {
         let approved = device.flatMap { device in devices.withLock { $0[device.userCode]?.username } }
         let flow = fields?.text("flow").flatMap { state.sealer.open($0, for: .flow, as: DemoSignInFlow.self) }
         let hint = (flow?.request.loginHint ?? fields?.text("login_hint")).flatMap(people.account(hint:))
-        let native = nativeUsername(fields).flatMap(people.account(username:))
         return RuledRequest.Subject(
             clientID: (flow?.request.clientID ?? clientID)?.lowercased(),
-            username: code?.username ?? token?.username ?? approved ?? flow?.username ?? native?.username
+            username: code?.username ?? token?.username ?? approved ?? flow?.username ?? nativeUsername(fields)
                 ?? hint?.username)
     }
 
-    /// Returns the name of the person whom a request of native authentication is about.
+    /// Returns the name of the person whom a request of native authentication is about, who may be a newcomer.
     private func nativeUsername(_ fields: FormFields?) -> String? {
         guard let token = fields?.text("continuation_token") else {
             return fields?.text("challenge_type").flatMap { _ in fields?.text("username").map(SignUp.comparable) }
