@@ -8,7 +8,7 @@ import time
 import uuid
 
 from .msal_objc import OIDC_SCOPES
-from .msal_objc_requests import DEVICE, decoded
+from .msal_objc_requests import Refused, Requests, decoded
 
 GENERAL = "generalError"
 PASSWORD_SUBERRORS = (
@@ -86,7 +86,7 @@ class NativeApplication:
 
     def __init__(self, session, authority, client_id, challenge_types=("oob", "password"), capabilities=("mfa_required", "registration_required")):
         # MSALNativeAuthInternalConfiguration.swift:63-78: redirect always, and last.
-        self.session, self.authority, self.client_id = session, authority, client_id
+        self.http, self.authority, self.client_id = Requests(session), authority, client_id
         self.challenge_types = " ".join((*challenge_types, "redirect"))
         self.capabilities = " ".join(capabilities)
         self.requests = []
@@ -98,13 +98,10 @@ class NativeApplication:
         correlation_id = str(uuid.uuid4()).upper()
         fields = {"client_id": self.client_id} | {name: value for name, value in fields.items() if value is not None}
         self.requests.append(path)
-        for attempt in range(2):
-            # MSIDHttpRequest retries a 5xx once after half a second.
-            answer = self.session.post(f"{self.authority}/{path}", data=fields, allow_redirects=False, headers={
-                "Accept": "application/json", "client-request-id": correlation_id, "return-client-request-id": "true", **DEVICE})
-            if answer.status_code < 500:
-                break
-            time.sleep(0.5)
+        try:
+            answer = self.http.send("POST", f"{self.authority}/{path}", correlation_id, data=fields)
+        except Refused as refused:
+            raise Failed(GENERAL, {"why": refused.says}) from refused
         # MSALNativeAuthResponseCorrelatable.swift:33-38
         if "client-request-id" not in [name for name in answer.headers if name.islower()]:
             raise Failed(GENERAL, {"why": "no correlation ID under its lower-case name"})

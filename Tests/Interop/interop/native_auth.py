@@ -490,6 +490,44 @@ def broken_errors(tenant):
         expect(state, "error", GENERAL)
 
 
+# The path whose first answers have this status, how many of them, the state after it, and how often MSAL tried again.
+STATUSES = [
+    ("oauth2/v2.0/initiate", 503, 1, "SignInPasswordRequiredState", 1),
+    ("oauth2/v2.0/initiate", 503, 2, "error", 1),
+    ("oauth2/v2.0/initiate", 429, 1, "error", 0),
+    ("oauth2/v2.0/initiate", 403, 1, "error", 0),
+    # The tenant has taken the step, whose token MSAL sends again.
+    ("oauth2/v2.0/challenge", 504, 1, "error", 1),
+]
+# The settings at /control, the state after the password, and how often MSAL tried again.
+AT_TOKEN = [
+    ({"token_error": {"status": 503, "times": 1}}, "signed in", 1),
+    ({"token_error": {"status": 503, "times": 2}}, "SignInPasswordRequiredState", 1),
+    ({"token_error": {"status": 429, "times": 1}}, "SignInPasswordRequiredState", 0),
+    ({"close_connection": "token"}, "signed in", 1),
+    ({"rules": [{"close_connection": "token", "times": 2}]}, "SignInPasswordRequiredState", 1),
+    # The password was right, and its token is spent.
+    ({"lost_token_answer": True}, "SignInPasswordRequiredState", 1),
+]
+
+
+@test("a 5xx and a lost connection are tried once more, with the same token, and no other status is")
+def tried_again(tenant):
+    for path, status, times, name, retries in STATUSES:
+        session, left = tenant.session(), [status] * times
+        session.mount("https://", Change(path, lambda answer, left=left: setattr(answer, "status_code", left.pop() if left else answer.status_code)))
+        app = application(tenant, session=session)
+        expect(app.sign_in(PERSON), name, GENERAL if name == "error" else None)
+        assert app.http.retries == retries, (path, status, app.http.retries)
+    for settings, name, retries in AT_TOKEN:
+        app = application(tenant)
+        state = app.sign_in(PERSON)
+        tenant.control(**settings)
+        expect(app.submit_password(state, PASSWORD), name, GENERAL if name != "signed in" else None)
+        assert app.http.retries == retries, (settings, app.http.retries)
+        tenant.control(reset=True)
+
+
 @test("tokens that are replayed, swapped or guessed, and a sixth guess of a code, get nothing")
 def attacked(tenant):
     app, other = application(tenant), application(tenant, CODES)
