@@ -101,3 +101,22 @@ Deno.test("the recipe for a Mac signs out of each project: MSAL gives the next o
   assert.equal(projects.length, 5);
   for (const text of projects) assert.match(text, /^\| \d+ \|[^|]*\*(Sign [Oo]ut|Logout)\*/m);
 });
+
+Deno.test("the recipe for XCUITest names the buttons, fields and sentences of the project, and the tenant's endpoints", () => {
+  const recipe = read("deploy/recipes/xcuitest/NativeAuthenticationTests.swift");
+  const app = ["content-view-native", "native-auth", "native-sign-in", "native-sign-up", "native-reset", "native-second-factor"]
+    .map((name) => read(`Public/projects/${name}.txt`)).join("\n");
+  const endpoints = read("Sources/Tenant/TenantControl/NativeFailure.swift");
+  const elements = [...recipe.matchAll(/(button|textField|secureTextField)s\["(.+?)"\]|by: ("\w.*?")/g)];
+  assert.ok(elements.length > 20);
+  const types = { button: "Button", textField: "TextField", secureTextField: "SecureField" };
+  for (const [, type = "button", label, pressed] of elements) {
+    assert.ok(app.includes(`${types[type]}("${label ?? JSON.parse(pressed)}"`), label);
+  }
+  const sentences = [...recipe.matchAll(/"([A-Z][^"\n]* [^"\n]*\.)"/g)].map(([, sentence]) => sentence);
+  assert.ok(sentences.length > 10);
+  for (const sentence of sentences) assert.ok(app.includes(`"${sentence}"`), sentence);
+  const paths = [...recipe.matchAll(/"((?:oauth2|signup|resetpassword|register)\/.+?)", "(\w+)", (?:nil|"(\w+)")/g)];
+  assert.ok(paths.length > 10);
+  for (const [, ...words] of paths) for (const word of words.filter(Boolean)) assert.ok(endpoints.includes(`"${word}"`), word);
+});

@@ -115,42 +115,87 @@ def test_after_a_resend_only_the_newer_code_counts(app, tenant):
     assert app.send("signup/v1.0/continue", grant_type="oob", oob=new["code"])["error"] == "credential_required"
 
 
+def test_a_rule_meets_one_newcomer_alone(app, tenant):
+    address = newcomer()
+    tenant.fail(user=address, times=1, native_failure={"endpoint": "signup/v1.0/start", "error": "user_already_exists"})
+    assert app.ask("signup/v1.0/start", username=newcomer())["continuation_token"]
+    app.token = None
+    assert app.ask("signup/v1.0/start", username=address)["error"] == "user_already_exists"
+    assert app.ask("signup/v1.0/start", username=address)["continuation_token"]
+
+
+def test_the_silent_request_fails_once_on_demand(app, tenant):
+    refresh_token = app.sign_in(CUSTOMER, "demo")["refresh_token"]
+    app.token = None
+    tenant.fail(user=CUSTOMER, times=1, native_failure={"endpoint": "oauth2/v2.0/token", "error": "expired_refresh_token"})
+    assert app.tokens("refresh_token", refresh_token=refresh_token)["error"] == "expired_refresh_token"
+    assert "onAccessTokenRetrieveError" in seen(tenant)
+    assert app.tokens("refresh_token", refresh_token=refresh_token)["access_token"]
+
+
 def error(name, path, error, suberror=None, number=None, **fields):
     """A row: what the app sees, and the failure that brings it. The fields are those of the call in which MSAL tells the error."""
     failure = {"endpoint": path, "error": error, "suberror": suberror, "code": number}
-    return pytest.param(name, path, failure, fields, id=f"{name} {path} {suberror or ''}".strip())
+    words = (name, path, error, suberror, fields.get("grant_type"), fields.get("id"))
+    return pytest.param(name, path, failure, fields, id=" ".join(filter(None, words)))
 
 
+OOB = {"grant_type": "oob", "oob": "-"}
+PASSWORDS = {"grant_type": "password", "password": "-"}
+# Each endpoint, with the call of the delegate that has its errors.
+ENDPOINTS = [
+    ("onSignInStartError", "oauth2/v2.0/initiate", {}), ("onSignInStartError", "oauth2/v2.0/challenge", {}),
+    ("onMFARequestChallengeError", "oauth2/v2.0/challenge", {"id": "1"}), ("onSignInStartError", "oauth2/v2.0/introspect", {}),
+    ("onSignInPasswordRequiredError", "oauth2/v2.0/token", PASSWORDS), ("onSignInVerifyCodeError", "oauth2/v2.0/token", OOB),
+    ("onMFASubmitChallengeError", "oauth2/v2.0/token", OOB | {"grant_type": "mfa_oob"}),
+    ("onSignInAfterSignUpError", "oauth2/v2.0/token", {"grant_type": "continuation_token"}),
+    ("onSignUpStartError", "signup/v1.0/start", {}), ("onSignUpStartError", "signup/v1.0/challenge", {}),
+    ("onSignUpVerifyCodeError", "signup/v1.0/continue", OOB), ("onSignUpPasswordRequiredError", "signup/v1.0/continue", PASSWORDS),
+    ("onSignUpAttributesRequiredError", "signup/v1.0/continue", {"grant_type": "attributes"}),
+    ("onResetPasswordStartError", "resetpassword/v1.0/start", {}), ("onResetPasswordStartError", "resetpassword/v1.0/challenge", {}),
+    ("onResetPasswordVerifyCodeError", "resetpassword/v1.0/continue", OOB), ("onResetPasswordRequiredError", "resetpassword/v1.0/submit", {}),
+    ("onResetPasswordRequiredError", "resetpassword/v1.0/poll_completion", {}),
+    ("onSignInStartError", "register/v1.0/introspect", {}), ("onRegisterStrongAuthChallengeError", "register/v1.0/challenge", {}),
+    ("onRegisterStrongAuthSubmitChallengeError", "register/v1.0/continue", OOB),
+]
+SUBERRORS = ("password_too_short", "password_too_long", "password_is_invalid", "password_banned", "password_recently_used", "password_too_weak")
 ERRORS = [
     error("isUserNotFound", "oauth2/v2.0/initiate", "user_not_found", number=50034),
-    error("isInvalidCredentials", "oauth2/v2.0/token", "invalid_grant", number=50126, grant_type="password", password="-"),
-    error("isInvalidCode", "oauth2/v2.0/token", "invalid_grant", "invalid_oob_value", grant_type="oob", oob="-"),
+    error("isUserNotFound", "oauth2/v2.0/token", "invalid_grant", number=50034, **PASSWORDS),
+    error("isUserNotFound", "oauth2/v2.0/token", "user_not_found", **PASSWORDS),
+    error("isInvalidCredentials", "oauth2/v2.0/token", "invalid_grant", number=50126, **PASSWORDS),
+    error("isInvalidPassword", "oauth2/v2.0/token", "invalid_grant", number=50126, **PASSWORDS),
+    error("isInvalidCode", "oauth2/v2.0/token", "invalid_grant", "invalid_oob_value", **OOB),
+    error("isInvalidChallenge", "oauth2/v2.0/token", "invalid_grant", "invalid_oob_value", grant_type="mfa_oob", oob="-"),
     error("isAuthMethodBlocked", "oauth2/v2.0/challenge", "access_denied", "provider_blocked_by_rep", id="1"),
     error("isUserAlreadyExists", "signup/v1.0/start", "user_already_exists", number=1003037),
     error("isInvalidUsername", "signup/v1.0/start", "invalid_request", number=90100),
-    error("isInvalidCode", "signup/v1.0/continue", "invalid_grant", "invalid_oob_value", grant_type="oob", oob="-"),
+    error("onSignUpAttributesInvalid", "signup/v1.0/start", "invalid_grant", "attribute_validation_failed"),
+    error("isInvalidCode", "signup/v1.0/continue", "invalid_grant", "invalid_oob_value", **OOB),
     error("onSignUpAttributesInvalid", "signup/v1.0/continue", "invalid_grant", "attribute_validation_failed", grant_type="attributes"),
     error("isUserNotFound", "resetpassword/v1.0/start", "user_not_found", number=50034),
     error("isUserDoesNotHavePassword", "resetpassword/v1.0/start", "invalid_request", number=500222),
-    error("isInvalidCode", "resetpassword/v1.0/continue", "invalid_grant", "invalid_oob_value", grant_type="oob", oob="-"),
+    error("isInvalidCode", "resetpassword/v1.0/continue", "invalid_grant", "invalid_oob_value", **OOB),
+    error("onResetPasswordRequiredError", "resetpassword/v1.0/poll_completion", "failed"),
     error("isVerificationContactBlocked", "register/v1.0/challenge", "access_denied", "provider_blocked_by_rep"),
     error("isInvalidInput", "register/v1.0/challenge", "invalid_request", number=901001),
-    error("isInvalidChallenge", "register/v1.0/continue", "invalid_grant", "invalid_oob_value", grant_type="oob", oob="-"),
-    error("isBrowserRequired", "signup/v1.0/start", "redirect"),
-    *(error("isInvalidPassword", path, "invalid_grant", suberror, grant_type="password", password="-")
-      for path in ("signup/v1.0/continue", "resetpassword/v1.0/submit")
-      for suberror in ("password_too_short", "password_too_long", "password_is_invalid", "password_banned", "password_recently_used",
-                       "password_too_weak")),
+    error("isInvalidChallenge", "register/v1.0/continue", "invalid_grant", "invalid_oob_value", **OOB),
+    *(error("isInvalidPassword", path, "invalid_grant", suberror, **PASSWORDS)
+      for path in ("signup/v1.0/start", "signup/v1.0/continue", "resetpassword/v1.0/submit", "resetpassword/v1.0/poll_completion")
+      for suberror in SUBERRORS),
+    # A general error of each call, and the way to the browser.
+    *(error(name, path, "expired_token", number=552003, **fields) for name, path, fields in ENDPOINTS),
+    *(error("isBrowserRequired", path, "redirect", **fields) for _, path, fields in ENDPOINTS),
 ]
 
 
 @pytest.mark.parametrize(("name", "path", "failure", "fields"), ERRORS)
 def test_each_error_comes_once_on_demand(app, tenant, name, path, failure, fields):
-    # Somebody who signs up is not known yet, so the rule is for the application alone.
+    # The token that stands for one of a flow says nobody's name, so the rule is for the application alone.
     tenant.fail(client=CLIENT_ID, times=1, native_failure=failure)
     # The token endpoint knows native authentication by the continuation token.
     app.token = "-" if path == "oauth2/v2.0/token" else None
     answer = app.ask(path, username=CUSTOMER, **fields)
-    assert answer.get("error", answer.get("challenge_type")) == failure["error"], answer
+    assert (answer.get("error") or answer.get("challenge_type") or answer["status"]) == failure["error"], answer
     assert name in seen(tenant)
     assert tenant.control()["rules"] == [], "the rule has ended"
