@@ -4,6 +4,9 @@ import json
 import plistlib
 import tempfile
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
@@ -475,3 +478,60 @@ def play(browser):
         browser.shoot(f"native play {width}")
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), width
     browser.size(1280, 800)
+
+
+NATIVE = "7f1c5d0e-2b96-4a83-9e47-d05b8c3f6a12"
+NUMBER = "+46 70 555 0199"
+
+
+def app(browser):
+    """An app with native authentication: the function that sends its requests, each with the newest continuation token."""
+    token = {}
+
+    def send(path, **fields):
+        asked = {"client_id": NATIVE, "challenge_type": "oob password redirect", "capabilities": "mfa_required"} | token | fields
+        request = urllib.request.Request(f"{browser.server.tenant}/fabrikam.example/{path}", urllib.parse.urlencode(asked).encode())
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                found = json.load(answer)
+        except urllib.error.HTTPError as refused:
+            found = json.load(refused)
+        token["continuation_token"] = found["continuation_token"]
+        return found
+
+    return send
+
+
+@test("the outbox, with mails and a text message, speaks each language; axe finds nothing, and it fits a phone", needs="time")
+def outbox(browser):
+    from .languages import FOLDER, TAGS, ask_for, expect_language
+    browser.server.reset()
+    person = {"username": "sam@fabrikam.example", "password": "Vinter-2027", "second_factor": "sms", "mobile_phone": NUMBER}
+    registered = urllib.request.Request(browser.server.tenant + "/control/users", json.dumps(person).encode())
+    urllib.request.urlopen(registered, timeout=10).close()
+    send = app(browser)
+    send("oauth2/v2.0/initiate", username=person["username"])
+    send("oauth2/v2.0/challenge")
+    send("oauth2/v2.0/token", grant_type="password", password=person["password"], scope="openid")
+    send("oauth2/v2.0/challenge", id=send("oauth2/v2.0/introspect")["methods"][0]["id"])
+    send = app(browser)
+    send("signup/v1.0/start", username="casey@customer.example")
+    # The second code voids the first.
+    for _ in range(2):
+        send("signup/v1.0/challenge")
+    for tag in TAGS:
+        texts = json.loads((FOLDER / "demo" / f"{tag}.json").read_text())["server"]
+        ask_for(browser, tag)
+        try:
+            browser.driver.get(browser.server.tenant + "/outbox")
+            assert browser.one("h1").text == texts.get("Outbox", "Outbox")
+            headings = [each.text for each in browser.all(".message h2")]
+            kinds = ("Mail to %@", "casey@customer.example"), ("Mail to %@", "casey@customer.example"), ("Text message to %@", NUMBER)
+            assert headings == [texts.get(kind, kind).replace("%@", to) for kind, to in kinds], headings
+            assert texts.get("No longer valid", "No longer valid") in browser.all(".message")[1].text
+            browser.one("details summary").click()
+            expect_language(browser, tag)
+            browser.expect_accessible(f"outbox {tag}")
+        finally:
+            ask_for(browser, None)
+    browser.server.reset()

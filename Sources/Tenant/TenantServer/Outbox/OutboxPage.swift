@@ -54,12 +54,12 @@ struct OutboxPage: Page {
 
     private func panel(_ message: Outbox.Delivery) -> HTML {
         """
-        <section class="panel message" aria-labelledby="message-\(message.id)">
+        <article class="panel message" aria-labelledby="message-\(message.id)">
         <h2 id="message-\(message.id)">\(heading(message))</h2>
         \(message.contact.channel == .email ? mail(message) : text(message))
         <p class="small">\(state(message)) · \(flow(message)) · \(names[message.clientID] ?? message.clientID) · \
         \(HTML(saying: "the app shows %@", "\(message.contact.label)")) · \(message.time.clock)</p>
-        </section>
+        </article>
 
         """
     }
