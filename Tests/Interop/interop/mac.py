@@ -104,6 +104,10 @@ def run(mac, command):
         assert "<http://localhost:8080/native>" in (mac.root / RECIPE).read_text()
     elif found := re.fullmatch(r"ditto -x -k ~/Downloads/TasksApp\.zip (\w+)", command):
         mac.download(DOWNLOADED[found[1]], mac.folder / found[1])
+    elif command.startswith("curl ") and "/control/users " in command:
+        words = shlex.split(command.replace("https://localhost:8443/", f"{mac.said['base_url']}/"))
+        said = subprocess.run(words, check=True, capture_output=True, timeout=60, cwd=mac.folder).stdout
+        assert json.loads(said)["username"] in command, said
     elif command.startswith("curl "):
         port = int(mac.said["base_url"].rsplit(":", 1)[1]) + 1
         subprocess.run(shlex.split(command.replace(":8444/", f":{port}/")), check=True, capture_output=True, timeout=60, cwd=mac.folder)

@@ -97,7 +97,7 @@ def own_projects(tenant):
         sign_in(tenant, row, files, tenant.ids["Own"], OWN_BUNDLE, of_kind[row["kind"]][0])
 
 
-@test("the project with native authentication signs in, signs a newcomer up and resets the password, with the codes where its README says they are")
+@test("the project with native authentication signs in, signs a newcomer up, resets the password and shows second factors, with the people and the codes of its README")
 def native_authentication(tenant):
     tenant.reset()
     files, = made({"projects": [{"id": "external-ios-native", "tenant": "demo", "origin": tenant.origin, "values": VALUES}]})["projects"]
@@ -113,8 +113,8 @@ def native_authentication(tenant):
     def app():
         return NativeApplication(tenant.session(), project.authority, project.constants["kClientID"], types, capabilities)
 
-    def code():
-        answer = tenant.session().get(f"{outbox}?{urllib.parse.urlencode({'to': newcomer, 'wait': 5})}").json()
+    def code(to=newcomer):
+        answer = tenant.session().get(f"{outbox}?{urllib.parse.urlencode({'to': to, 'wait': 5})}").json()
         return answer["messages"][0]["code"]
 
     def call(state):
@@ -131,3 +131,14 @@ def native_authentication(tenant):
     state = started.submit_reset_code(started.reset(newcomer), code())
     assert started.sign_in_after(started.submit_new_password(state, "Sommar-2027")).name == "signed in"
     call(app().sign_in(newcomer, "Sommar-2027", scopes))
+    people = re.findall(r"--data '(\{.+?\})'", files["README.md"])
+    for person in people:
+        assert tenant.session().post(f"{tenant.origin}/control/users", data=person).status_code == 201, person
+    having, asked = (json.loads(person)["username"] for person in people)
+    started = app()
+    state = started.sign_in(having, password, scopes)
+    state = started.request_challenge(state, state.values["methods"][0])
+    call(started.submit_challenge(state, code(having)))
+    started = app()
+    state = started.sign_in(asked, password, scopes)
+    call(started.challenge_method(state, state.values["methods"][0], asked))
