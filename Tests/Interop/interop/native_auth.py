@@ -360,6 +360,8 @@ def broken(tenant):
         expect(breaking(tenant, path, without(name)).sign_in("coder@fabrikam.example"), "error", GENERAL)
     for path, name in (("oauth2/v2.0/token", "continuation_token"), ("oauth2/v2.0/introspect", "methods"), ("oauth2/v2.0/introspect", "continuation_token")):
         expect(breaking(tenant, path, without(name)).sign_in("mailed@fabrikam.example", OWN), "error", GENERAL)
+    for name in ("access_token", "client_info"):
+        expect(breaking(tenant, "oauth2/v2.0/token", without(name)).sign_in(PERSON, PASSWORD), "error", GENERAL)
 
 
 # V/sign_up/MSALNativeAuthSignUpResponseValidator.swift, by its lines
@@ -446,6 +448,11 @@ def broken_registration(tenant):
     app = breaking(tenant, "register/v1.0/challenge", without("continuation_token"))
     # …:151
     expect(registered(app, tenant, "enrolling@fabrikam.example"), "RegisterStrongAuthState", GENERAL)
+    # …:199
+    app = breaking(tenant, "register/v1.0/continue", without("suberror"))
+    state = app.sign_in("enrolling@fabrikam.example", OWN)
+    state = app.challenge_method(state, state.values["methods"][0], "other@customer.example")
+    expect(app.submit_registration(state, "wrong"), "RegisterStrongAuthVerificationRequiredState", GENERAL)
     for line, step, edit, name in REGISTRATION:
         state = registered(breaking(tenant, f"register/v1.0/{step}", edit), tenant)
         assert (state.name, state.error) == (name, GENERAL), (line, step, state)
@@ -462,6 +469,11 @@ ERRORS = [
     (280, "signup/v1.0/start", having(error_codes=[1, 90100]), lambda app: app.sign_up("no address")),
     (280, "signup/v1.0/start", having(error_description="AADSTS90100: another"), lambda app: app.sign_up("no address")),
     (241, "signup/v1.0/continue", without("suberror"), lambda app: app.continue_sign_up(app.sign_up(newcomer()), grant_type="oob", oob="wrong")),
+    # V/sign_in, V/token
+    (207, "oauth2/v2.0/initiate", having(error="another"), lambda app: app.sign_in("nobody@fabrikam.example")),
+    (94, "oauth2/v2.0/token", having(error="another"), lambda app: app.sign_in(PERSON, "wrong")),
+    (94, "oauth2/v2.0/token", having(error_codes=[1, 50126]), lambda app: app.sign_in(PERSON, "wrong")),
+    (94, "oauth2/v2.0/token", without("suberror"), lambda app: app.sign_in("mailed@fabrikam.example", OWN)),
     # V/reset_password
     (81, "resetpassword/v1.0/start", having(error_codes=[1, 500222]), lambda app: app.reset("coder@fabrikam.example")),
     (92, "resetpassword/v1.0/start", having(error="another"), lambda app: app.reset("nobody@fabrikam.example")),
@@ -469,8 +481,30 @@ ERRORS = [
 ]
 
 
+def first_method(app, call, name):
+    """The state after a call with the first second factor of a person."""
+    state = app.sign_in(f"{name}@fabrikam.example", OWN)
+    return call(state, state.values["methods"][0])
+
+
+# The same of errors after which the app keeps a state.
+KEPT = [
+    # V/token, V/sign_in, V/jit
+    (94, "oauth2/v2.0/token", having(suberror="another", error_codes=[]), lambda app: app.submit_code(app.sign_in("coder@fabrikam.example"), "wrong"),
+     "SignInCodeRequiredState"),
+    (173, "oauth2/v2.0/challenge", without("suberror"), lambda app: first_method(app, app.request_challenge, "blocked"), "MFARequiredState"),
+    (170, "register/v1.0/challenge", without("suberror"), lambda app: first_method(
+        app, lambda *chosen: app.challenge_method(*chosen, "a@b.example"), "unlisted"), "RegisterStrongAuthState"),
+    (170, "register/v1.0/challenge", having(error_codes=[901002]), lambda app: first_method(
+        app, lambda *chosen: app.challenge_method(*chosen, "no address"), "unlisted"), "RegisterStrongAuthState"),
+]
+
+
 @test("an error without the words and numbers by which the validators tell it is a general one")
 def broken_errors(tenant):
+    for line, path, edit, call, name in KEPT:
+        state = call(breaking(tenant, path, edit))
+        assert (state.name, state.error) == (name, GENERAL), (line, path, state)
     for line, path, edit, call in ERRORS:
         state = call(breaking(tenant, path, edit, COLLECTING))
         assert (state.name, state.error) == ("error", GENERAL), (line, path, state)
