@@ -251,7 +251,7 @@ def first_paint(browser):
     browser.allow("/favicon.ico")
     median("/healthz")
     figures = [f"no page, but a line of text: {median('/healthz')[0]} ms"]
-    for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out"):
+    for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/native/play", "/auth/signed-out"):
         time, blocking = median(path)
         figures.append(f"{path} {time} ms")
         # The look of a kiosk is decided before anything is painted.
