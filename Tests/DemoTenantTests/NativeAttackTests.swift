@@ -400,6 +400,20 @@ struct NativeAttackTests {
         }
     }
 
+    @Test(arguments: [
+        ("+46 70 555 0199", 1), ("+46705550199", 1), (" 46705550199", 1), ("+46 (70) 555-01.99", 1),
+        ("+46705550198", 0), ("46705550199@customer.example", 0), ("", 0),
+    ])
+    func `the outbox finds a telephone number however it is written`(text: String, count: Int) {
+        let (outbox, now) = (Outbox(), Date(timeIntervalSince1970: 1_800_000_000))
+        outbox.send(
+            Outbox.Delivery(
+                time: now, contact: VerifiedContact(channel: .sms, target: "+46 70 555 0199"), code: "00000000",
+                flowKind: "sign_in", clientID: "c", username: Self.person, expires: now, flow: "f",
+                network: PeerAddress(ipv4: (192, 0, 2, 1), port: 1).network))
+        #expect(outbox.messages(to: text).count == count)
+    }
+
     @Test func `the outbox asks for the control token, and has a page`() async throws {
         try await TestTenant.run(configured: { $0.controlToken = "the token" }) { (tenant) async throws in
             let browser = tenant.browser()

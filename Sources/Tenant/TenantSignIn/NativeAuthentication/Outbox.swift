@@ -144,7 +144,16 @@ extension Outbox.Memory {
 
 extension Outbox.Delivery {
     fileprivate func isTo(_ address: String?) -> Bool {
-        address == nil || contact.target.lowercased() == address?.lowercased()
+        guard let address, contact.target.lowercased() != address.lowercased() else { return true }
+        guard let number = Self.digits(contact.target) else { return false }
+        return number == Self.digits(address)
+    }
+
+    /// Returns the digits of a telephone number, however they are grouped; nil for anything else. The `+` of a query is a
+    /// space.
+    private static func digits(_ text: String) -> String? {
+        guard text.allSatisfy({ "0123456789+-(). ".contains($0) }) else { return nil }
+        return text.filter { ("0"..."9").contains($0) }
     }
 }
 
