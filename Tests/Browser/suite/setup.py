@@ -173,7 +173,7 @@ PATHS = [
     ("workforce", "ios", "mine", "MSALAADAuthority", False, ["Application Developer", "Directories + subscriptions", "MSAL configuration", "Grant admin consent", "client secret", "Single View App", "iOS 17", "team"]),
     ("workforce", "macos", "mine", "MSALAADAuthority", False, ["Cocoa App", "macOS 14", "Outgoing Connections"]),
     ("workforce", "ios", "demo", "MSALAADAuthority", True, ["adele@contoso.example", "https://localhost:8443/control"]),
-    ("external", "ios", "mine", "MSALCIAMAuthority", False, ["Tenant Creator", "User flows, New user flow", "Add application", "Expose an API", "My APIs", "Grant admin consent", "this organizational directory only"]),
+    ("external", "ios", "mine", "MSALCIAMAuthority", False, ["Tenant Creator", "User flows, New user flow", "Add application", "Require multifactor authentication", "Expose an API", "My APIs", "Grant admin consent", "this organizational directory only"]),
     ("external", "ios", "demo", "MSALCIAMAuthority", False, ["customer@fabrikam.example"]),
     ("b2c", "ios", "mine", "MSALB2CAuthority", True, ["1 May 2025", "b2c_1_edit_profile", "b2c_1_reset", "Display Name", "any identity provider", "Expose an API", "Grant admin consent"]),
     ("b2c", "ios", "demo", "MSALB2CAuthority", True, ["b2cuser@fabrikamb2c.example"]),
