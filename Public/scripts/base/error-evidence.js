@@ -11,8 +11,11 @@ const guid = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
 // Each of these expressions goes through a paste once: none looks for its end from every place at which it could begin.
 
+/** A quotation mark, escaped as often as JSON stands in JSON. */
+const quote = `(?:\\\\{0,7}["'])`;
+
 /** A name in front of a value, as `Name=value`, `"name": "value"`, `Name: value` and `Name value` have it. */
-const named = (name, value) => new RegExp(`(?:${name})["']?\\s*(?:[=:][\\s+]*)?["']?(${value})`, "i");
+const named = (name, value) => new RegExp(`(?:${name})${quote}?\\s*(?:[=:][\\s+]*)?${quote}?(${value})`, "i");
 
 /** The platform's labels of the identifiers at the end of a description, in the languages in which its answers were seen. */
 const labels = {
@@ -45,19 +48,21 @@ const domainNames = [...systemDomains, msalErrorDomain, "MSIDErrorDomain", "MSAL
   .join("|");
 const knownDomain = new RegExp(domainNames, "g");
 const anyDomain =
-  /Domain=([\w.]+)["']?,? Code=(-?\d+)|[(（]["“„「]?([A-Za-z]\w*(?:\.\w+)+|[A-Za-z]\w*(?:Domain|Error))["”“」]?[^\d\n()（）[]{1,20}?(-?\d{1,7})\b/g;
+  /Domain=([\w.]+)["']?,?\s{1,9}Code=(-?\d+)|[(（]["“„「]?([A-Za-z]\w*(?:\.\w+)+|[A-Za-z]\w*(?:Domain|Error))["”“」]?[^\d\n()（）[]{1,20}?(-?\d{1,7})\b/g;
 
-/** Languages put their own words, brackets and blanks between a domain and its number; some put the number first. */
-const behind = /^[^\d\n]{0,40}?(?<![A-Za-z\d])(-?\d{1,7})(?![\d.:-]*\d)/;
+/** Languages put their own words, brackets and blanks, or the end of a line, between a domain and its number; some put the number first. */
+const behind =
+  /^(?:[^\d\n]{0,40}?|[^\d\n]{0,20}\n\s{0,40}(?:Code=|[^\d\n]{0,20}?(?=-?\d{1,7}[.。]?[)）])))(?<![A-Za-z\d])(-?\d{1,7})(?![\d.:-]*\d)/;
 const before =
   /(?:(?:error|err?eur|errore|erro|fehler|fel|エラー|错误|code|コード|代码)[\s:=#(]{0,3}(-?\d{1,6})|(?<![\w.:-])(-\d{3,6}))[^\d\n]{0,30}$/i;
-const atOnce = /error:? (-?\d{1,6}),? error domain: $/i;
+const atOnce = /error:?[\s+](-?\d{1,6}),?[\s+]{1,40}error[\s+]domain:[\s+]{1,40}$/i;
 
 /** CFNetwork's line in the log, which leaves out its domain. */
-const loadFailed = /HTTP load failed[^\n(]{0,60}\(error code: (-?\d{1,5})\b/g;
+const loadFailed = /HTTP[\s+]load[\s+]failed[^\n(]{0,60}\(error[\s+]code:[\s+](-?\d{1,5})\b/g;
 
 /** Numbers that stand behind a word for an error and belong to one domain alone. */
-const alone = /(?:^\s{0,9}|(?:error|err?eur|erro|fehler|fel|エラー|错误|status|code|result|fail(?:ed|ure))[^\d\n-]{0,20})(-\d{3,6})\b/gi;
+const alone =
+  /(?:^\s{0,9}|(?:error|err?eur|erro|fehler|fel|エラー|错误|status|code|result|fail(?:ed|ure))[^\d\n-]{0,20}(?:\n\s{0,40})?)(-\d{3,6})\b/gi;
 
 /** Domain and code of each error in the text, in their order. */
 function domains(text) {
@@ -83,16 +88,16 @@ const aName = /\b(?:MSAL|MSID|errSec|kLS|kCFError|NSURLError|URLError\.|ASWeb|AS
 
 /** The names under which an error has its description, and how MSAL's log begins a line with one. */
 const described =
-  /(?:MSALErrorDescriptionKey|MSIDErrorDescriptionKey|NSLocalizedDescription|NSDescription|error_description)\\?["']?\s{0,3}[=:]\s{0,3}|Creating Error with description: |(?=AAD(?:STS|B2C)\d{4,8}: )/g;
+  /(?:MSALErrorDescriptionKey|MSIDErrorDescriptionKey|NSLocalizedDescription|NSDescription|error_description)(?:\\{0,7}["'])?\s{0,3}[=:]\s{0,3}|Creating Error with description: |(?=AAD(?:STS|B2C)\d{4,8}: )/g;
 const longest = 1000;
 const identifiers = new RegExp(`(?:\\\\[rn]|[\\s+])*(?:${Object.values(labels).join("|")})\\+?:`, "i");
 
 /** The words with which an error describes itself, behind the name that was found, without the identifiers at the end. */
 function description(text, { index, 0: name }) {
   const rest = text.slice(index + name.length, index + name.length + longest);
-  const quote = rest.match(/^\\?["']/)?.[0];
-  const end = quote ? rest.indexOf(quote, quote.length) : rest.search(/,\s{1,9}[A-Za-z_]{3,40}\s?=|(?<!\{\w{1,40})\}|\n|\\n/);
-  const own = rest.slice(quote?.length ?? 0, end < 0 ? rest.length : end).split(identifiers)[0];
+  const mark = rest.match(/^\\{0,7}["']/)?.[0];
+  const end = mark ? rest.indexOf(mark, mark.length) : rest.search(/,\s{1,9}[A-Za-z_]{3,40}\s?=|(?<!\{\w{1,40})\}|\n|\\n/);
+  const own = rest.slice(mark?.length ?? 0, end < 0 ? rest.length : end).split(identifiers)[0];
   return readable(own).replace(/(?:\\[rn]|[\s"'])+$/, "").trim();
 }
 
@@ -113,11 +118,11 @@ const firsts = {
   oauth: oauthWord,
   sub: subWord,
   graphWord,
-  graphCode: /"code"\s*:\s*"(\w{3,60})"/,
-  codesOfJSON: /error_codes\\?["']?\s*[=:]\s*[[(]\s*(\d{4,8})/,
+  graphCode: new RegExp(`${quote}code${quote}\\s*:\\s*${quote}(\\w{3,60})\\\\*["']`),
+  codesOfJSON: /error_codes\\{0,7}["']?\s*[=:]\s*[[(]\s*(\d{4,8})/,
   codeOfAddress: /\/error\?code=(\d{4,8})/,
   codeInWords:
-    /(?<![A-Za-z])(?:error ?code|error|err?eur|errore|erro|fehler|fel|code|código|エラー|コード|错误|代码)["']?[\s:=#-]{0,4}(?<![\d-])(\d{5,8})(?![\d.:-])/i,
+    /(?<![A-Za-z])(?:error[\s+]?code|error|err?eur|errore|erro|fehler|fel|code|código|エラー|コード|错误|代码)["']?[\s:=#+-]{0,4}(?<![\d-])(\d{5,8})(?![\d.:-])/i,
   ...Object.fromEntries(
     Object.entries(patterns).flatMap(([name, all]) => all.map((expression, place) => [`${name} ${place}`, expression])),
   ),
@@ -164,9 +169,25 @@ export const noEvidence = () => ({
 
 const keep = (map, key, value) => map.has(key) || map.set(key, value);
 
+const entities = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&", "#34": '"', "#39": "'", "#x27": "'", nbsp: " " };
+
+function decoded(octets) {
+  try {
+    return decodeURIComponent(octets);
+  } catch {
+    return octets;
+  }
+}
+
+/** A text that stood in an address or in XML, perhaps twice over, as it was before. */
+function unwrapped(text) {
+  for (let times = 0; times < 2 && /%[\da-f]{2}/i.test(text); times++) text = text.replace(/(?:%[\da-f]{2})+/gi, decoded);
+  return text.includes("&") ? text.replace(/&(lt|gt|quot|apos|amp|nbsp|#34|#39|#x27);/g, (_, name) => entities[name]) : text;
+}
+
 /** A piece as it is read. One in ASCII stays one: with a wider character in it, all expressions take half as long again. */
 export function asRead({ piece, isFirst }) {
-  const plain = piece.replace(/[−‐‑–]/g, "-").replace(/~(?=\d)/g, "-");
+  const plain = unwrapped(piece).replace(/[−‐‑–]/g, "-").replace(/~(?=\d)/g, "-");
   // Only the beginning of the text is one.
   return isFirst ? plain : `#\n${plain}`;
 }
@@ -179,9 +200,9 @@ export function gather(found, each) {
   for (const { domain, code } of domains(text)) keep(found.errors, `${domain} ${code}`, { domain, code });
   for (const [, number] of text.matchAll(alone)) found.alone.add(Number(number));
   for (const code of text.match(/(?<![\w-])-(?:42|50|51|52)\d{3}\b|(?<![\w-])-514\d{3}\b/g) ?? []) found.codes.add(Number(code));
-  const parts = text.split(/(AAD(?:STS|B2C)[\s:_-]{0,2}\d{4,8})/i);
+  const parts = text.split(/(AAD(?:STS|B2C)[\s:_+-]{0,2}\d{4,8})/i);
   for (let place = 1; place < parts.length; place += 2) {
-    const number = parts[place].toUpperCase().replace(/[\s:_-]/g, "");
+    const number = parts[place].toUpperCase().replace(/[\s:_+-]/g, "");
     const beside = found.numbers.get(number) ?? "";
     found.numbers.set(number, beside.length < 4_000 ? beside + parts[place + 1].slice(0, 400) : beside);
   }

@@ -174,8 +174,11 @@ const tables = [...rows(platform), ...rows(telling)];
 const weakRows = [...rows(weak), ...rows(systemSentences)];
 const platformRows = rows(platform);
 
-/** A text as it is compared with the words. */
-const plain = (text) => text.replace(/’/g, "'").toLowerCase();
+/** The blanks between words that are not one blank: a line may end there, in JSON too, and a form has a plus sign. */
+const blanks = / ?(?:[^\S ]|\+|\\[nrt])(?:[\s+]|\\[nrt]){0,40}| {2,40}/g;
+
+/** A text as it is compared with the words, but for capitals. */
+const plain = (text) => text.replace(/’/g, "'").replace(blanks, " ");
 
 // All words in one expression: a log of megabytes is read once and not once for each of them.
 const escaped = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -184,8 +187,9 @@ const anyWords = new RegExp([...new Set([...tables, ...weakRows].map(({ words })
 /** The known words in a text, and how it writes each. */
 export function wordsIn(text) {
   const found = new Map();
-  for (const { index, 0: words } of plain(text).matchAll(anyWords)) {
-    if (!found.has(words)) found.set(words, text.slice(index, index + words.length));
+  const read = plain(text);
+  for (const { index, 0: words } of read.toLowerCase().matchAll(anyWords)) {
+    if (!found.has(words)) found.set(words, read.slice(index, index + words.length));
   }
   return found;
 }
@@ -203,7 +207,7 @@ export function messages(written) {
 
 /** The explanation of the words that the platform puts beside one of its numbers; undefined for words that are not known. */
 export function platformWords(text) {
-  const lower = plain(text);
+  const lower = plain(text).toLowerCase();
   return platformRows.find(({ words }) => lower.includes(words))?.about;
 }
 
