@@ -57,3 +57,8 @@ Deno.test("of two numbers of which neither wraps the other, both are explained, 
     assert.deepEqual(findings(text).causes.map(({ number }) => number), text.match(/AADSTS\d+/g));
   }
 });
+
+Deno.test("the words beside a number that only wraps another are no cause of their own", () => {
+  const { causes, follows } = findings("AADSTS70002: Error validating credentials. AADSTS50057: The user account is disabled.");
+  assert.deepEqual([causes, follows].map((all) => all.map(({ title }) => title)), [["AADSTS50057"], ["AADSTS70002"]]);
+});

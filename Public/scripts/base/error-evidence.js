@@ -31,8 +31,9 @@ const patterns = {
   trace: [named(`${labels.trace}|(?<!client[_-])request[_ -]?id`, guid)],
   time: [
     named(labels.time, "\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z?"),
-    // Not the time at which a token was issued or expires.
-    /(?<!\b(?:issued|expired?s?|valid) (?:on|at|from|until) |\d)(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)/,
+    // At the beginning of a log's line, which a mail may quote, behind a bracket of MSAL's, or as Graph's date or the time of a log in JSON;
+    // elsewhere it may be that of a token.
+    /(?:^|[\n[]|\n> ?|"(?:date|time|ts)\\*":\s*\\*")[ \t]{0,9}(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)/,
   ],
 };
 

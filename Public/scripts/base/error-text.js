@@ -64,7 +64,9 @@ function concluded(found) {
     return { title: number, number, name, about: platformWords(beside) ?? own ?? "unknown_number", rank };
   });
   const add = (title, about, least = cause) => errors.push({ title, about, rank: Math.max(least, rank(about)) });
-  for (const { title, about } of said.telling) add(title, about);
+  // Of words that stand beside a number which only wraps another, no more is known than of it.
+  const ofWrappers = new Set(errors.filter(({ rank }) => rank === consequence).map(({ about }) => about));
+  for (const { title, about } of said.telling) add(title, about, ofWrappers.has(about) ? consequence : cause);
   if (sub) add(sub.title, sub.about);
   // MSAL makes these codes of the OAuth error, of which the platform's number and words tell more.
   const isMadeOf = (about) => about === "unknown" || (numbers.length > 0 && madeOfOAuth.has(about));
