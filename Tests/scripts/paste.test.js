@@ -203,6 +203,15 @@ const ADDRESSES = [
     [`openid offline_access api://${CLIENT}/read`, []],
     ["openid offline_access https://graph.microsoft.com/.default", []],
     ["openid offline_access https://graph.microsoft.com/.default User.Read", ["scope_default"]],
+    // oauth2-proxy issue 2158, microsoft-authentication-library-for-js issues 1718 and 4071, and passport-microsoft issue 6.
+    ["openid offline_access https://orders.example/user.read https://graph.microsoft.com/openid https://graph.microsoft.com/.default", [
+      "scope_default",
+      "resources",
+    ]],
+    [`openid offline_access https://graph.microsoft.com/user.readbasic.all ${CLIENT}/.default`, ["scope_default", "resources"]],
+    [`User.Read People.Read ${CLIENT}/.default openid offline_access`, ["scope_default", "resources"]],
+    [`https://graph.microsoft.com/.default ${CLIENT}/.default openid offline_access`, ["resources"]],
+    ["openid offline_access user.read,profile", ["scope_comma"]],
     ["openid offline_access https://graph.microsoft.us/User.Read", ["scope_cloud"]],
     ["openid offline_access https://contoso.onmicrosoft.com/tasks/read", []],
   ].map(([scope, wanted]) => [address({ scope }), "", wanted]),

@@ -67,6 +67,20 @@ const AUTHORITIES = [
     "https://login.fabrikam.example/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration",
   ]],
   ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com", "b2c", ["policy"], []],
+  // A tenant's domain is no host (MicrosoftDocs/entra-docs issue 590).
+  ["https://fabrikam.onmicrosoft.com/oauth2/v2.0/initiate", "external", ["domain_host"], []],
+  ["https://fabrikam.onmicrosoft.com/common", "workforce", ["domain_host"], discovery("fabrikam.onmicrosoft.com", "common")],
+  ["https://fabrikam.onmicrosoft.com/", "workforce", ["domain_host"], []],
+  ["https://fabrikam.onmicrosoft.us/", "workforce", ["domain_host"], []],
+  ["https://fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["domain_host"], []],
+  ["https://fabrikam.onmicrosoft.de/common", "workforce", ["known", "cloud_closed"], discovery("fabrikam.onmicrosoft.de", "common")],
+  ["https://onmicrosoft.com.fabrikam.example/common", "workforce", ["known"], discovery("onmicrosoft.com.fabrikam.example", "common")],
+  // Azure-Samples/ms-identity-ciam-javascript-tutorial issue 142, microsoft-authentication-library-for-js issue 8592 and azure-cli issue 22145.
+  [`https://${CLIENT}.ciamlogin.com/${CLIENT}/v2.0`, "external", ["version"], []],
+  ["https://fabrikam.ciamlogin.com/fabrikam.onmicrosoft.com", "external", [], [
+    "https://fabrikam.ciamlogin.com/fabrikam.onmicrosoft.com/v2.0/.well-known/openid-configuration",
+  ]],
+  [`https://login.microsoftonline.de/${CLIENT}`, "workforce", ["cloud_closed"], discovery("login.microsoftonline.de", CLIENT)],
   ["http://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["https"], []],
   // MSAL compares a path's form: what it says of these is not all there is.
   [`${ENTRA}/${CLIENT.slice(0, -1)}`, "workforce", ["tenant_form"], discovery("login.microsoftonline.com", CLIENT.slice(0, -1))],
@@ -292,6 +306,26 @@ const SEEN = [
   ['RedirectUri = "http://localhost/winforms.client"', ["redirect http://localhost/winforms.client"]],
   ['scopes: ["openid", "user.read"]', ["reserved openid"]],
   ["serviceConfiguration: {}", ["library"]],
+  // seanfisher/passport-microsoft issue 6.
+  [
+    "new MicrosoftStrategy({ clientID: MICROSOFT_GRAPH_CLIENT_ID, callbackURL: 'http://localhost:3000/auth/callback', scope: ['user.read', 'profile'] })",
+    [
+      "redirect http://localhost:3000/auth/callback",
+      "reserved profile",
+      "variables MICROSOFT_GRAPH_CLIENT_ID",
+    ],
+  ],
+  // microsoft-authentication-library-for-js issue 4071.
+  ["{ auth: { clientId: 'XXXX-XXXX-XXXX-XXXX', redirectUri: '/' } }", ["client_id XXXX-XXXX-XXXX-XXXX"]],
+  // Azure-Samples/ms-identity-ciam-javascript-tutorial issue 142.
+  [
+    "auth: { clientId: 'Enter_the_Application_Id_Here', authority: 'https://Enter_the_Tenant_Subdomain_Here.ciamlogin.com/Enter_the_Tenant_Subdomain_Here/v2.0' }",
+    [
+      "placeholders Enter_the_Application_Id_Here, https://Enter_the_Tenant_Subdomain_Here.ciamlogin.com/Enter_the_Tenant_Subdomain_Here/v2.0",
+    ],
+  ],
+  // AzureAD/microsoft-identity-web issue 1167.
+  [`"AzureAd": { "Instance": "https://login.chinacloudapi.cn/", "ClientId": "${CLIENT}", "TenantId": "${CLIENT}" }`, ["authority cloud"]],
 ];
 
 for (const [text, wanted] of SEEN) {

@@ -107,6 +107,7 @@ const JUDGED = [
   [{ ...ID, oid: undefined }, undefined, ["no_profile"]],
   [{ ...ID, tid: PERSONAL, iss: `https://login.microsoftonline.com/${PERSONAL}/v2.0` }, undefined, ["personal"]],
   [{ tid: PERSONAL, iss: "https://issuer.example/" }, undefined, ["personal"]],
+  // microsoft-authentication-library-for-js issue 560 and microsoft-authentication-library-for-python issue 600.
   [V1, undefined, ["version_1"]],
   [{ ...V1, iss: `https://sts.chinacloudapi.cn/${TENANT}/` }, undefined, ["version_1"]],
   [{ ...V1, scp: undefined, appid: undefined, aud: CLIENT }, undefined, ["version_1_id", "no_email"]],

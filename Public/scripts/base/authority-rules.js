@@ -1,7 +1,7 @@
 // MSAL's demands on an authority, and its verdict, as its sources have them (version 2.13.0); and, beside it, whether there can be such an
 // address at all: MSAL compares forms and asks nobody.
 
-import { cloudOf, isB2C, isUnknown } from "./project.js";
+import { cloudOf, isB2C, isUnknown, loginOf } from "./project.js";
 
 /** MSAL's class for the authorities of a kind of tenant. */
 export const authorityClass = { workforce: "MSALAADAuthority", external: "MSALCIAMAuthority", b2c: "MSALB2CAuthority" };
@@ -24,6 +24,20 @@ const aliases = ["common", "organizations", "consumers"];
 
 /** The domains of a tenant's first name, which has letters and digits alone, 27 at the most. */
 const initialDomain = /^(?:onmicrosoft\.(?:com|us|de)|partner\.onmschina\.cn)$/i;
+
+/** Whether a host is the domain of a tenant, in any cloud that there is. */
+const isTenantDomain = (host) => initialDomain.test(host.split(".").slice(1).join(".")) && !cloudOf(host)?.closed;
+
+/** The authorities of each kind for the tenant with this domain. */
+function hostsOf(host) {
+  const [name, end] = [host.split(".")[0], host.split(".").at(-1)];
+  return {
+    host,
+    normalized: `https://${loginOf(host)}/${host}`,
+    external: `https://${name}.ciamlogin.${end}/`,
+    b2c: `https://${name}.b2clogin.${end}/tfp/${host}/`,
+  };
+}
 
 /** A name of a user flow or a custom policy. */
 const isPolicy = (text) => /^b2c_1/i.test(text);
@@ -116,11 +130,15 @@ export function judgeAuthority(text, kind) {
   if (!url?.host) report("bad", "unreadable");
   else if (url.protocol !== "https:") report("bad", "https");
   else {
+    const isDomain = isTenantDomain(url.hostname);
+    if (isDomain) report("bad", "domain_host", hostsOf(url.hostname));
+    // Of such an address nothing else is worth saying; MSAL compares its form alone.
+    const say = isDomain ? () => [] : report;
     const other = kindOf(url.hostname);
     if (other && other !== kind) report("info", "other_kind", { host: url.hostname, kind: other });
     const [, before] = url.pathname.match(/^(.*?)(?:\/oauth2)?\/(?:v2\.0|\.well-known)(?:\/|$)/i) ?? [];
-    requests = before === undefined ? judges[kind](url, report) : report("bad", "version", { normalized: `https://${url.host}${before}` });
-    judgeNames(url, report);
+    requests = before === undefined ? judges[kind](url, say) : say("bad", "version", { normalized: `https://${url.host}${before}` });
+    judgeNames(url, say);
   }
   const isAccepted = requests.length > 0;
   return { isAccepted, isSound: isAccepted && !found.some(({ level }) => level === "bad"), found, requests };

@@ -27,6 +27,9 @@ export const graphOf = (host) => cloudOf(host)?.graph ?? "https://graph.microsof
 /** The same for the accounts of an authority. */
 export const graphRoot = (authority) => graphOf(URL.parse(authority)?.hostname ?? "");
 
+/** Where people sign in to the cloud of a host or a domain with accounts for work. */
+export const loginOf = (name) => cloudOf(name)?.login ?? "login.microsoftonline.com";
+
 /** Whether a host is one of B2C's, in any cloud. */
 export const isB2C = (host) => /\.b2clogin\.(?:com|cn|us|de)$/i.test(host);
 

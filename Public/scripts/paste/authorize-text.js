@@ -170,7 +170,6 @@ function judgeScopes(scope, { version, cloud, isNative }, report) {
   const isFormed = (each) => !/[^\x21\x23-\x5b\x5d-\x7e]|^[[{('‹<]|[\]})'›>]$/.test(each);
   const isOpenID = (each) => ofOpenID.includes(each.toLowerCase());
   const ofAPIs = scopes.filter((each) => !isOpenID(each) && isFormed(each));
-  const count = Map.groupBy(ofAPIs, (each) => spelled(resource(each)));
   const isDefault = (each) => /^(?:.*\/)?\.default$/.test(each);
   for (
     const [level, rule, isOne] of [
@@ -179,7 +178,8 @@ function judgeScopes(scope, { version, cloud, isNative }, report) {
       ["bad", "scope_bare", (each) => /^(?:api|https):\/\/[^/]+\/?$/i.test(each)],
       // MSAL.js asks B2C for tokens of the app itself so.
       ["info", "scope_client", (each) => isNative && guid.test(each)],
-      ["bad", "scope_default", (each) => isDefault(each) && count.get(spelled(resource(each)))?.length > 1],
+      // Also with those of another API: microsoft-authentication-library-for-js issues 1718 and 4071.
+      ["bad", "scope_default", (each) => isDefault(each) && !ofAPIs.every(isDefault)],
       ["info", "scope_cloud", (each) => /^https:\/\/[\w-]{0,40}graph\./i.test(each) && cloudOf(URL.parse(each)?.hostname ?? "") !== cloud],
     ]
   ) {
