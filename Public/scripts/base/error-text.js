@@ -67,7 +67,8 @@ function concluded(found) {
   // Of words that stand beside a number which only wraps another, no more is known than of it.
   const ofWrappers = new Set(errors.filter(({ rank }) => rank === consequence).map(({ about }) => about));
   for (const { title, about } of said.telling) add(title, about, ofWrappers.has(about) ? consequence : cause);
-  if (sub) add(sub.title, sub.about);
+  // The name of an exception that asks for the person says less than a number.
+  if (sub) add(sub.title, sub.about, sub.about === "interaction" && numbers.length > 0 ? consequence : cause);
   // MSAL makes these codes of the OAuth error, of which the platform's number and words tell more.
   const isMadeOf = (about) => about === "unknown" || (numbers.length > 0 && madeOfOAuth.has(about));
   for (const each of [...internal, ...core]) add(label(each), each.about, isMadeOf(each.about) ? consequence : cause);

@@ -3,8 +3,8 @@
 // Sources: RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.5, RFC 6750 section 3.1, OpenID Connect Core section 3.1.2.6; the
 // platform's suberrors (MSIDOAuth2Constants.m of IdentityCore at 39c211d, and Microsoft's documentation); native authentication's
 // (MSALNativeAuthSubErrorCode.swift and public/error of MSAL 2.13.0); MsalError.cs of MSAL.NET; the error codes
-// of MSAL.js (BrowserAuthErrorCodes.ts) and of MSAL for Android (MsalClientException.java, ErrorStrings.java); the exceptions of the plugins msal_flutter
-// and msal_auth.
+// of MSAL.js (BrowserAuthErrorCodes.ts, ClientAuthErrorCodes.ts) and of MSAL for Android (MsalClientException.java, ErrorStrings.java); the
+// exceptions of the plugins msal_flutter and msal_auth.
 
 const by = (causes) => new Map(Object.entries(causes).flatMap(([about, words]) => words.split(" ").map((word) => [word, about])));
 
@@ -52,7 +52,7 @@ export const subErrors = by({
   not_initialized: "uninitialized_public_client_application",
   running: "interaction_in_progress",
   timeout: "monitor_window_timeout",
-  authority: "unknown_authority",
+  authority: "unknown_authority endpoints_resolution_error openid_config_error",
   broker: "broker_response_returned_error broker_nonce_mismatch broker_response_hash_mismatch",
   account: "multiple_matching_tokens_detected no_account_error",
   other_user: "current_account_mismatch",

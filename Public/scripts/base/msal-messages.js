@@ -36,6 +36,7 @@ const platform = {
   resource: ["resource parameter provided in the request doesn't match with the requested scopes"],
   other_policy: ["grant has not been issued for this endpoint"],
   tenant: ["was not found in the directory"],
+  scope: ["scope can't be combined with resource-specific scopes"],
   audience: ["is not configured as a multi-tenant application", "tokens from this api version for a microsoft account"],
   account_missing: ["does not exist in tenant", "account does not exist in the directory", "couldn't find an account with that username"],
   grant: ["refresh token has expired", "was already redeemed", "grant has expired due to it being revoked"],
@@ -113,7 +114,12 @@ const telling = {
     "contains more than one user",
     "no account matching request found",
   ],
-  parameter: ["duplicate claims parameter is found", "parameter missing:", "is a required parameter and must not be nil"],
+  parameter: [
+    "clientid is not a guid",
+    "duplicate claims parameter is found",
+    "parameter missing:",
+    "is a required parameter and must not be nil",
+  ],
   device: ["workplace join is required", "could not find device registration"],
   keychain: [
     "failed to set keychain access group",

@@ -149,7 +149,8 @@ import WebFormats
     }
 
     /// The lines of `X-Forwarded-Proto` and `X-Forwarded-For`, by which address they came, and whether the browser is sent to
-    /// https, with the number of lines of the log.
+    /// https, with the number of lines of the log. Fronts that send several values: rack/rack pull 80 and 311,
+    /// localtunnel/localtunnel issue 435, inverse-inc/packetfence issue 7409, ChuckJonas/next-ssl-redirect-middleware issue 8.
     @Test(
         arguments: [
             ("a front says so", ["http"], [], "10.0.0.1", true, 0),

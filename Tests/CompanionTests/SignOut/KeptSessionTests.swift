@@ -7,7 +7,8 @@ import WebFormats
 @testable import CompanionCore
 
 /// A provider that has no page for signing out. Its session goes on, which is said before and after, and on a shared device the
-/// next person does not get in with it.
+/// next person does not get in with it. There are such providers: kyma-project/console pull 2149 (Google, Auth0),
+/// DuendeArchive/IdentityServer4 issue 2996, DuendeArchive/identity-model-oidc-client-js issue 661.
 @Suite struct KeptSessionTests {
     private static func provider(ends: Bool = false) -> StandInProvider {
         StandInProvider(
