@@ -290,3 +290,13 @@ for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
     assert.deepEqual(keys.filter((key) => !page[`paste.${key}`]), []);
   });
 }
+
+const CORPUS = JSON.parse(Deno.readTextFileSync(new URL("corpus.json", import.meta.url)));
+
+Deno.test("each text with an error is taken for one, in a fence, a quotation or a question, too", () => {
+  for (const { text } of CORPUS) {
+    for (const form of [text, `\`\`\`\n${text}\n\`\`\``, text.replace(/^/gm, "> "), `It says:\n\n${text}\n\nAny idea?`]) {
+      assert.equal(kindOf(form), "error", form);
+    }
+  }
+});

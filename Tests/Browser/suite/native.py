@@ -235,6 +235,7 @@ ERRORS = [
 ]
 THREADS = json.loads((Path(__file__).parents[2] / "scripts" / "threads.json").read_text())
 CORPUS = json.loads((Path(__file__).parents[2] / "scripts" / "corpus.json").read_text())
+ENGLISH = json.loads((ROOT / "Public/languages/en.json").read_text())["page"]
 
 
 @test("an error's parts are found in what people paste, and each is explained with who can fix it")
@@ -249,9 +250,14 @@ def explain(browser):
         assert all(paragraphs >= 2 for _, paragraphs in cards), f"{text}\n{cards}"
         if titles is None:
             assert "No error code" in browser.one("#found").text
+    # The first card of a text is that of the finding that comes first.
     for row in CORPUS[::20]:
         paste(browser, row["text"])
-        assert bool(browser.all("#found h2.mono")) == (row["first"] is not None), row
+        title, said = browser.driver.execute_script("const e = document.querySelector('#found h2.mono'); return [e?.textContent ?? null, e?.parentElement.textContent ?? '']")
+        assert (title is None) == (row["first"] is None), row
+        if title:
+            keys = (f"platform.{title}.cause", f"explain.cause.{row['first']}", f"explain.{row['first']}")
+            assert next(ENGLISH[key] for key in keys if key in ENGLISH) in said, f"{row}\n{said}"
     paste(browser, ERRORS[0][0])
     browser.size(1000, 1400)
     browser.shoot("explain an error")
