@@ -192,6 +192,11 @@ const ROWS = [
   [plist(plain({ CFBundleURLTypes: [{ CFBundleURLSchemes: SCHEME }] })), "ios", [
     "bad value CFBundleURLSchemes <string> <array>",
   ], types(SCHEME)],
+  [plist(plain({ CFBundleURLTypes: "tasks" })), "ios", [
+    "bad value CFBundleURLTypes <string> <array>",
+    "bad item CFBundleURLTypes msauth.com.contoso.tasks",
+  ], plain({ CFBundleURLTypes: [{ CFBundleURLSchemes: ["tasks"] }, { CFBundleURLSchemes: [SCHEME] }] })],
+  [plist(plain({ CFBundleURLTypes: SCHEME })), "ios", ["bad value CFBundleURLTypes <string> <array>"], types(SCHEME)],
   [info({ LSApplicationQueriesSchemes: { a: "b" } }), "ios", ["info value LSApplicationQueriesSchemes <dict> <array>"], null],
   ...[`msal${CLIENT.slice(0, 23)}`, "msal0d1e2f30415246378849", "msal{client_id}", "msalYour_Client_ID"].map((name) => [
     schemes(SCHEME, name),
@@ -267,6 +272,12 @@ for (
     ["--- a/Info.plist\n+++ b/Info.plist\n@@ -1,9 +1,9 @@\n-<plist>\n " + info().replace(/\n/g, "\n+"), ["diff"], "info"],
     [info().replace(/</g, "&lt;").replace(/>/g, "&gt;"), ["escaped"], "info"],
     ["\uFEFF```\n\uFEFF" + info(), ["fence"], "info"],
+    [`This is my Info.plist:\n\n${info()}\n\nWhat is wrong with it?`, ["prose"], "info"],
+    [`$ cat Info.plist\n${info()}`, ["prose"], "info"],
+    [`${info()}\nWhat is wrong?`, ["prose"], "info"],
+    [`This is my Info.plist:\n\n\`\`\`xml\n${info()}\n\`\`\`\nWhat is wrong?`, ["prose", "fence"], "info"],
+    [info().replace(/^/gm, "> "), ["prose"], "info"],
+    [`My Info.plist:\n${info()}\nMy entitlements:\n${SIGNED}`, ["prose"], "info"],
     [plist({ method: "app-store", teamID: "ABCDE12345" }), [], "export_options"],
     [plist({ kClientID: CLIENT }), [], "unsure"],
     [plist({ [GROUPS]: [GROUP], CFBundleURLTypes: [] }), [], "unsure"],
@@ -309,12 +320,19 @@ for (
   });
 }
 
+Deno.test("a file in its box is checked, whatever is said before it", () =>
+  assert.equal(lint(`AADSTS50011\n${info()}`, { platform: "ios", values: { bundle_id: BUNDLE, client_id: CLIENT } }).file, "info"));
+
 for (
   const text of [
     "error: plist is missing\nentitlements:",
     "<html><body/></html>",
     "<saml:Assertion><saml:Issuer/></saml:Assertion>",
     "flutter: MsalException: AADSTS50011",
+    `AADSTS50011: It does not match. My file:\n${info()}`,
+    `I get “The URL Scheme msauth.a.b is not registered in the app's info.plist”. My file:\n\n\`\`\`xml\n${info()}\n\`\`\``,
+    `Error Domain=MSALErrorDomain Code=-50000\n${info()}`,
+    "> quoted\n> words",
     "dependencies could not be resolved",
     '{"error": "invalid_grant", "error_description": "AADSTS70008"}',
   ]
@@ -414,7 +432,9 @@ const wild = (next) => {
 };
 const keys = (text) => [...text.matchAll(/<key>([^<]*)<\/key>/g)].map(([, name]) => name.trim()).sort();
 
-Deno.test("of 6,000 files none loses a key, and what was corrected has nothing left to fix", () => {
+const named = (text) => [...text.matchAll(/<string>([^<]*)<\/string>/g)].map(([, value]) => value.trim()).filter(Boolean);
+
+Deno.test("of 6,000 files none loses a key or a text that no finding names, and what was corrected has nothing left to fix", () => {
   const next = random(36);
   for (let round = 0; round < 6000; round++) {
     const platform = ["ios", "macos"][next(2)];
@@ -430,6 +450,9 @@ Deno.test("of 6,000 files none loses a key, and what was corrected has nothing l
       assert(at >= 0, `${name} is lost\n${text}\n${made.text}`);
       left.splice(at, 1);
     }
+    const kept = [...named(made.text), ...made.found.map(({ found, item }) => found ?? item)];
+    // A sandbox that is a text instead of a Boolean is one.
+    for (const each of named(text)) assert(kept.includes(each) || each === "YES", `${each} is lost\n${text}\n${made.text}`);
     assert.deepEqual(said(run(made.text, platform)).filter((each) => each.startsWith("bad")), [], `${text}\n${made.text}`);
   }
 });
@@ -452,7 +475,7 @@ for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
     const rules = ROWS.flatMap((row) => row[2]).map((each) => each.split(" ")).map((
       [level, rule],
     ) => (level === "fault" ? `fault.${rule}` : `rule.${rule}`));
-    const forms = ["fence", "diff", "escaped", "codesign", "export_options", "project", "podfile", "app_json", "unsure"].concat(
+    const forms = ["prose", "fence", "diff", "escaped", "codesign", "export_options", "project", "podfile", "app_json", "unsure"].concat(
       ["android", "gradle", "firebase", "privacy", "pubspec", "capacitor", "cordova", "tauri", "maui", "interface", "generator"],
       ["package_json", "msal_android", "source"],
     );

@@ -213,6 +213,12 @@ function info(dict, { platform, values, report }) {
   judgeQueries(strings(valueOf(dict, "LSApplicationQueriesSchemes")), report);
 }
 
+/** The types of one scheme that stands in their place. */
+const schemesOf = (scheme) => ({
+  tag: "array",
+  nodes: [{ tag: "dict", nodes: [{ tag: "key", text: "CFBundleURLSchemes" }, { tag: "array", nodes: [scheme] }] }],
+});
+
 /** Gives a key's value the form that is wanted: an array around what stands alone; a dictionary or an array keeps what it has. */
 function shape(dict, key, value, report) {
   const there = valueOf(dict, key);
@@ -220,6 +226,7 @@ function shape(dict, key, value, report) {
   const isAlone = value.tag === "array" && value.nodes.some(({ tag }) => tag === there.tag);
   report(isAlone || !there.nodes ? "bad" : "info", "value", { key, found: shown(there), item: shown(value) });
   if (isAlone) replace(dict, there, { tag: "array", nodes: [there] });
+  else if (there.tag === "string" && key === "CFBundleURLTypes" && there.text.trim()) replace(dict, there, schemesOf(there));
   else if (!there.nodes) replace(dict, there, value.tag === "array" ? { tag: "array", nodes: [] } : value);
 }
 

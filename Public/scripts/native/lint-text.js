@@ -1,4 +1,5 @@
-// The form in which a file is pasted: in a Markdown fence, as a diff, escaped for HTML, printed by codesign, or another file altogether.
+// The form in which a file is pasted: in a Markdown fence, as a diff, escaped for HTML, printed by codesign, in the middle of a question, or
+// another file altogether.
 
 const known = /^(?:bplist|<\?xml|<!DOCTYPE plist|<plist|<dict|<key|<!--)/i;
 
@@ -44,6 +45,19 @@ function otherIn(text) {
 /** A property list's values in an element that no property list has. */
 const strange = /^<([A-Za-z][\w.-]{0,80})>\s{0,99}<(?:key|dict|array|string)\b/;
 
+/** The beginning of a property list, or of a fence with one, at the beginning of a line. */
+const starts = [
+  /^[ \t]{0,9}(?:<\?xml\b[^>]{0,200}>\s{0,99})?<(?:!DOCTYPE plist|plist)\b/m,
+  /^(?:```|~~~)[^\n]{0,99}\n\s{0,99}(?:<(?:\?xml|!DOCTYPE plist|plist|dict|key)\b|[+-][ \t]{0,99}<)/m,
+];
+
+/** The place at which a file begins behind words of a person; 0 where there are none. */
+export function beginning(text) {
+  if (known.test(text) || otherIn(text)) return 0;
+  const places = starts.map((each) => text.search(each)).filter((place) => place > 0);
+  return places.length > 0 ? Math.min(...places) : 0;
+}
+
 const escapes = { lt: "<", gt: ">", quot: '"', "#34": '"', "#39": "'", amp: "&" };
 
 /** Takes a form off: its name, whether a text has it, and the text inside. */
@@ -61,6 +75,9 @@ const wraps = [
   ["escaped", /^&lt;[?!a-z]/i, (text) => text.replace(/&(lt|gt|quot|#34|#39|amp);/g, (_, name) => escapes[name])],
   ["codesign", /^(?:Executable=[^\n]*\s+)?\[Dict\]/, (text) => ofCodesign(text)],
   ["codesign", /^Executable=[^\n]*\s+(?:<|.{0,8}<\?xml)/, (text) => text.slice(text.indexOf("<"))],
+  ["prose", { test: (text) => beginning(text) > 0 }, (text) => text.slice(beginning(text))],
+  ["prose", /^(?:<|[^\n]{0,200}\n<)[\s\S]*<\/plist>\s*[^\s<]/, (text) => text.slice(0, text.indexOf("</plist>") + "</plist>".length)],
+  ["prose", /^(?:>[^\n]*(?:\n|$))+$/, (text) => text.replace(/^> ?/gm, "")],
 ];
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -86,8 +103,8 @@ function ofCodesign(text) {
 export function unwrapped(pasted) {
   let text = pasted.replace(/^\uFEFF/, "").trim();
   const forms = [];
-  for (let wrap; forms.length < 4 && (wrap = wraps.find(([, form]) => form.test(text)));) {
-    forms.push(wrap[0]);
+  for (let rounds = 0, wrap; rounds < 6 && (wrap = wraps.find(([, form]) => form.test(text))); rounds++) {
+    if (!forms.includes(wrap[0])) forms.push(wrap[0]);
     text = wrap[2](text).trim();
   }
   return { text, forms, other: otherIn(text) };

@@ -1,7 +1,8 @@
 // Recognizes the kind of a pasted text by its beginning or its form, so that this takes a moment however long the text is.
 
-import { isFile } from "../native/lint-text.js";
+import { beginning, isFile } from "../native/lint-text.js";
 import { ofFragment } from "../base/case.js";
+import { findings } from "../base/error-text.js";
 import { addressIn } from "./authorize-text.js";
 import { readToken } from "./token-text.js";
 
@@ -71,9 +72,12 @@ const isDiscovery = (text) =>
 /** An address alone that asks for nothing: an authority, as MSAL is given one. */
 const isAuthority = (text) => /^\s*https?:\/\/[^\s?#]+\s*$/i.test(text);
 
+/** Whether the words before this place tell an error, to which what follows is an annex. */
+const tellsError = (text, place) => place > 0 && findings(text.slice(0, place)).causes.length > 0;
+
 /** The kind of a text: file, token, address, authority, discovery, case, or error for all that is none of these. */
 export function kindOf(text) {
-  if (isFile(text)) return "file";
+  if (isFile(text) && !tellsError(text, beginning(text.slice(0, 20_000)))) return "file";
   if (pure(text)) return "token";
   if (isAddress(text)) return "address";
   if (isAuthority(text)) return "authority";
