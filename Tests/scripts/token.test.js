@@ -148,6 +148,9 @@ for (
     [ID, "https://graph.microsoft.com/v1.0/me/"],
     [{ ...ID, iss: `https://login.microsoftonline.us/${TENANT}/v2.0` }, "https://graph.microsoft.us/v1.0/me/"],
     [{ ...V1, iss: `https://sts.chinacloudapi.cn/${TENANT}/` }, "https://microsoftgraph.chinacloudapi.cn/v1.0/users/o/"],
+    [{ ...V1, upn: "a@contoso.onmicrosoft.us" }, "https://graph.microsoft.us/v1.0/users/o/"],
+    // Version 2 names its cloud: a guest may be from another.
+    [{ ...ID, preferred_username: "a@contoso.onmicrosoft.us" }, "https://graph.microsoft.com/v1.0/me/"],
   ]
 ) {
   Deno.test(`the groups of ${claims.iss} are at ${address}`, () =>
@@ -155,6 +158,23 @@ for (
       judgeToken({ claims: { ...claims, hasgroups: true } })[0].address,
       `${address}transitiveMemberOf/microsoft.graph.group`,
     ));
+}
+
+/** The issuer that an API's tokens of version 2 have is in the cloud of the one that issued version 1. */
+for (
+  const [claims, host] of [
+    [V1, "login.microsoftonline.com"],
+    [{ ...V1, iss: `https://sts.chinacloudapi.cn/${TENANT}/` }, "login.partner.microsoftonline.cn"],
+    [{ ...V1, iss: `https://login.microsoftonline.us/${TENANT}/` }, "login.microsoftonline.us"],
+    [{ ...V1, aud: "https://tasks.onmicrosoft.us/api" }, "login.microsoftonline.us"],
+    [{ ...V1, upn: "a@contoso.onmicrosoft.us" }, "login.microsoftonline.us"],
+    [{ ...V1, upn: "a@contoso.us", aud: "https://microsoft.us.evil.example" }, "login.microsoftonline.com"],
+  ]
+) {
+  Deno.test(`version 2 of ${claims.iss} for ${claims.aud} is from ${host}`, () => {
+    const found = judgeToken({ claims }).find(({ rule }) => rule === "version_1");
+    assert.equal(found?.wanted, `https://${host}/${TENANT}/v2.0`);
+  });
 }
 
 for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {

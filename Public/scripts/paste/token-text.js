@@ -1,6 +1,6 @@
 // A signed token (JWT, RFC 7519 and RFC 7515), read and verified in the page. Nothing in a token decides what is fetched.
 
-import { graphOf, isB2C } from "../base/project.js";
+import { cloudOf, graphOf, isB2C, loginOf } from "../base/project.js";
 
 function bytes(part) {
   if (!/^[\w-]*$/.test(part) || part.length % 4 === 1) throw new TypeError("not base64url");
@@ -111,12 +111,23 @@ function flowOf({ tfp, acr, iss }) {
   return named ?? (isB2C(hostOf(iss)) || /\/tfp\//i.test(textOf(iss)) ? textOf(tfp) : undefined);
 }
 
+/**
+ * A host or a domain of the national cloud that issued a token; the issuer's own host where it is of none. In the cloud for the US
+ * government, the issuer of version 1 may be the worldwide one: then the API's address or the account's domain shows the cloud.
+ */
+function placeOf({ iss, aud, upn, unique_name: unique }) {
+  const host = hostOf(iss);
+  const names = [hostOf(aud), ...[upn, unique].map((each) => textOf(each).split("@").at(-1))];
+  return (host === "sts.windows.net" && names.find(cloudOf)) || host;
+}
+
 /** The parties that issue tokens, by the issuer's host; undefined for all but Microsoft's. */
-function platformOf({ iss }) {
+function platformOf({ iss, ver }) {
   const host = hostOf(iss);
   if (host.split(".")[1] === "ciamlogin" || host.startsWith("ciamlogin.")) return "external";
   if (/^sts\.(?:windows\.net|chinacloudapi\.cn)$/.test(host)) return "version_1";
-  return /^login\.(?:microsoftonline\.(?:com|us)|partner\.microsoftonline\.cn|chinacloudapi\.cn)$/.test(host) ? "version_2" : undefined;
+  const isOwn = /^login\.(?:microsoftonline\.(?:com|us)|partner\.microsoftonline\.cn|chinacloudapi\.cn)$/.test(host);
+  return isOwn ? (String(ver) === "1.0" ? "version_1" : "version_2") : undefined;
 }
 
 /** Whether the person is at home in another tenant. */
@@ -138,7 +149,8 @@ export function judgeToken({ claims }, name) {
   const isForGraph = graph.test(audience);
   const isAccess = name === "access" ||
     (name !== "id" && ([scp, roles && azp, appid, idtyp].some(Boolean) || /^(?:api|https?):/.test(audience)));
-  const root = graphOf(hostOf(iss));
+  const place = placeOf(claims);
+  const root = graphOf(place);
 
   if (isForGraph) report("for_graph");
   else if (oldGraph.test(audience)) report("for_old_graph", { graph: root });
@@ -158,8 +170,7 @@ export function judgeToken({ claims }, name) {
   if (isApp) report("app_only");
   else if (platform !== "external" && isGuest(claims)) report("guest", { tid });
   if (isAccess && !isForGraph && !oldGraph.test(audience)) {
-    const next = /chinacloudapi/.test(iss) ? "login.partner.microsoftonline.cn" : "login.microsoftonline.com";
-    if (platform === "version_1") report("version_1", { iss, aud: audience, wanted: `https://${next}/${tid}/v2.0` });
+    if (platform === "version_1") report("version_1", { iss, aud: audience, wanted: `https://${loginOf(place)}/${tid}/v2.0` });
     else if (String(ver) === "2.0") report("version_2", { iss, aud: audience });
   } else if (!isAccess && platform === "version_1") report("version_1_id", { iss });
   if (!isAccess && !claims.email) report("no_email");
