@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { oauthErrors, subErrors } from "../../Public/scripts/base/error-words.js";
 import { findings } from "../../Public/scripts/base/error-text.js";
-import { fullNumber, graphCodes, pageOf, platformNumber } from "../../Public/scripts/base/platform-numbers.js";
+import { fullNumber, graphCodes, pageOf, personFor, platformNumber } from "../../Public/scripts/base/platform-numbers.js";
 
 const root = new URL("../../", import.meta.url);
 const read = (path) => Deno.readTextFileSync(new URL(path, root));
@@ -42,6 +42,35 @@ Deno.test("a cause that a person can fix is one that has sentences, and the pers
   assert.deepEqual(Object.keys(who).filter((each) => !page[`explain.cause.${each}`]), []);
   assert.deepEqual([...new Set(Object.values(who))].sort(), ["administrator", "user"]);
 });
+
+/** Numbers that a class of others would send to somebody else, or tell to wait: the cause, and who can fix it. */
+for (
+  const [number, cause, person] of [
+    // An account that is disabled is not open again after a while.
+    ["AADSTS50053", "locked", "user"],
+    ["AADSTS50057", "account_disabled", "administrator"],
+    ["AADSTS500571", "account_disabled", "administrator"],
+    // Who types something wrong types it again.
+    ["AADSTS90013", "password", "user"],
+    ["AADSTS90101", "password", "user"],
+    ["AADSTS90114", "feature", "administrator"],
+    // Who holds the device enrolls it.
+    ["AADSTS53000", "device", "user"],
+    ["AADSTS530003", "device", "user"],
+    // That a device is disabled, that nobody may enroll one or that an app is not approved is the organization's to change.
+    ["AADSTS130007", "device_disabled", "administrator"],
+    ["AADSTS135011", "device_disabled", "administrator"],
+    ["AADSTS240001", "feature", "administrator"],
+    ["AADSTS53002", "access_policy", "administrator"],
+    ["AADSTS530021", "access_policy", "administrator"],
+    ["AADSTS53003", "access_policy", "administrator"],
+    ["AADSTS9002326", "spa", undefined],
+  ]
+) {
+  Deno.test(`${number} is ${cause}, which ${person ?? "the developer"} can fix`, () => {
+    assert.deepEqual([platformNumber(number).cause, personFor(cause)], [cause, person]);
+  });
+}
 
 for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
   Deno.test(`each cause of a number or a word has its sentences in ${tag}`, () => {

@@ -8,7 +8,7 @@ import { pageOf, personFor, platformNumber } from "../base/platform-numbers.js";
 export const loadExplanations = () => Promise.all([loadTexts("platform"), loadTexts("explain"), loadTexts("problem")]);
 
 /** Causes at which a person acts in a browser, and a native app by its code. */
-const ofCode = new Set(["grant", "interaction", "reset", "second_factor", "server"]);
+const ofCode = new Set(["grant", "interaction", "protection", "reset", "second_factor", "server"]);
 
 /** Causes of which the file check shows where they are. */
 const inFiles = new Set(["scheme", "scheme_form", "queries", "redirect", "keychain"]);
@@ -33,12 +33,14 @@ const unknown = ({ title }) => card(title, element("p", "", t("explain.unknown_n
 
 function explained({ title, about, number, name }, bundleID) {
   if (about === "unknown_number") return unknown({ title });
+  // Where its words tell another cause than the table, a number's own sentence is not true of it.
+  const own = platformNumber(number)?.cause;
   const person = ofCode.has(about) ? undefined : personFor(about);
   const label = person ? t(`problem.who.${person}`) : t("explain.who.developer");
   const made = card(
     title,
     ...(name ? [element("p", "mono", name)] : []),
-    element("p", "", t(`platform.${number}.cause`) || t(`explain.cause.${about}`)),
+    element("p", "", (own === about && t(`platform.${number}.cause`)) || t(`explain.cause.${about}`)),
     advice(label, t(`explain.remedy.${about}`)),
   );
   if (inFiles.has(about)) {

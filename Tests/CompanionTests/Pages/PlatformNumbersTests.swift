@@ -52,9 +52,12 @@ import Testing
             remedy: "Register the redirect URI under Web instead of Single-page application."),
         // The sentences of the page of explanations
         Row(
-            number: "AADSTS50057", audience: .user,
+            number: "AADSTS50053", audience: .user,
             cause: "The account is locked, after too many wrong passwords or by an administrator.",
             remedy: "Wait and try again, or have the account unlocked."),
+        Row(
+            number: "AADSTS50057", audience: .administrator, cause: "The account is disabled in its tenant.",
+            remedy: "Have it enabled under Users, or use another account."),
         Row(
             number: "AADB2C90273", audience: .user,
             cause:
