@@ -33,6 +33,19 @@ HOLD = """{
     return answer;
   };
 }"""
+# The demo's tenant ends its sessions: the server's answers as they are for a provider without end_session_endpoint.
+KEPT = """{
+  const ask = fetch;
+  window.fetch = async (address, request) => {
+    const answer = await ask(address, request);
+    const { pathname } = new URL(address, location);
+    if (answer.status !== 200 || !/^\\/(?:api\\/[^/]+\\/account|auth\\/[^/]+\\/sign-out)$/.test(pathname)) return answer;
+    const body = await answer.json();
+    if (pathname.endsWith("/sign-out")) Object.assign(body, { redirect: null, provider_keeps_session: true });
+    else if (body.account) body.account.provider_keeps_session = true;
+    return Response.json(body);
+  };
+}"""
 # The page is left when the whole of an answer has come, before any of the page's scripts has seen it, and the browser keeps it as it is then.
 LEAVE = """{
   const read = Response.prototype.arrayBuffer;
@@ -220,6 +233,10 @@ class Browser:
     def typing_early(self, field, text):
         """In pages that are opened meanwhile, the field of this id has the text before the page's scripts run."""
         return self.beginning_with(EARLY.replace("FIELD", json.dumps(field)).replace("TEXT", json.dumps(text)))
+
+    def at_keeping_provider(self):
+        """Pages that are opened meanwhile are told that the provider cannot end its session."""
+        return self.beginning_with(KEPT)
 
     @contextmanager
     def beginning_with(self, source):

@@ -617,6 +617,18 @@ def sign_out_choice(browser):
     browser.one("input[name=password]")
 
 
+@test("a provider that cannot end its session: the log says so after signing in, and again after signing out")
+def kept_session(browser):
+    said = "This identity provider has no sign-out page, so its session goes on"
+    with browser.at_keeping_provider():
+        browser.sign_in()
+        browser.expect_log(said)
+        browser.press("Clear")
+        browser.press("Sign Out")
+        browser.expect_log("Sign out completed successfully")
+        assert "private window" in browser.expect_log(said)
+
+
 @test("on a shared device there is no choice: Sign Out signs out at the provider too, as the tutorial's code does")
 def sign_out_shared(browser):
     with browser.on_shared_device():

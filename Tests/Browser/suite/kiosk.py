@@ -73,6 +73,17 @@ def journey(browser):
         expect_nothing_of(browser, "Adele", ADELE)
 
 
+@test("a provider that cannot end its session: the card says so, and the screen after signing out")
+def kept_session(browser):
+    said = "Please ask the staff to restart this browser."
+    with kiosk(browser), browser.at_keeping_provider():
+        browser.open("/kiosk")
+        walk_up(browser)
+        browser.wait("it is said before", lambda: said in browser.one("#kept-session").text)
+        browser.press("Sign out")
+        browser.wait("it is said after", lambda: "You are signed out here" in browser.one("main").text and said in browser.one("main").text)
+
+
 @test("after signing out, Back leads to the start from each page of the sign-in, nothing asks to send a form again, and no reload shows anything of the person before")
 def back_at_each_step(browser):
     with kiosk(browser):

@@ -71,6 +71,18 @@ def account(browser):
     browser.wait("the lifetime goes on", lambda: browser.one("#tokens .lifetime span").text != first)
 
 
+@test("a provider that cannot end its session: the account's tab says so before a sign-out, and the portal after it")
+def kept_session(browser):
+    said = "This identity provider has no sign-out page, so its session goes on"
+    with browser.at_keeping_provider():
+        open_portal(browser)
+        sign_in(browser, "ios", ADELE)
+        shown = tab(browser, "account")
+        browser.wait("it is said before", lambda: said in shown.text)
+        browser.press("Sign out at the provider too")
+        browser.wait("it is said after", lambda: said in browser.one("#outcome").text)
+
+
 @test("tokens are acquired silently and by force, and Graph's answer has status, request id and timing, as a tree")
 def api(browser):
     open_portal(browser)
