@@ -263,9 +263,11 @@ for (const [text, platform, rules, wanted] of ROWS) {
   });
 }
 
+const FRAGMENT = info().match(/<array>[\s\S]*<\/array>/)[0];
+
 /** The form of a text, the file in it, and whether it is taken for a file. */
 for (
-  const [text, forms, file] of [
+  const [text, forms, file, isCorrected = false] of [
     ["```xml\n" + info() + "\n```", ["fence"], "info"],
     ["~~~\n" + SIGNED + "\n~~~\nand more", ["fence"], "entitlements"],
     ["```diff\n+" + info().replace(/\n/g, "\n+") + "\n```", ["fence", "diff"], "info"],
@@ -277,6 +279,15 @@ for (
     [`${info()}\nWhat is wrong?`, ["prose"], "info"],
     [`This is my Info.plist:\n\n\`\`\`xml\n${info()}\n\`\`\`\nWhat is wrong?`, ["prose", "fence"], "info"],
     [info().replace(/^/gm, "> "), ["prose"], "info"],
+    ["<key>keychain-access-groups</key><array><string>$(AppIdentifierPrefix)com.microsoft.adalcache</string></array>", [], "entitlements"],
+    [
+      "<key>aps-environment</key><string>a</string><key>keychain-access-groups</key><array/>\nIs it right?",
+      ["prose"],
+      "entitlements",
+      true,
+    ],
+    // Threads of react-native-msal have only the part that matters.
+    [`**info.plist**\n\n\t<key>CFBundleURLTypes</key>\n\t${FRAGMENT}\n\n**appdelegate.m**\n\n#import <MSAL/MSAL.h>`, ["prose"], "info"],
     [`My Info.plist:\n${info()}\nMy entitlements:\n${SIGNED}`, ["prose"], "info"],
     [plist({ method: "app-store", teamID: "ABCDE12345" }), [], "export_options"],
     [plist({ kClientID: CLIENT }), [], "unsure"],
@@ -316,10 +327,20 @@ for (
 ) {
   Deno.test(`${file} in ${forms.join(", ") || "its own form"}: ${text.slice(0, 60)}`, () => {
     const made = lint(text, { platform: "ios", values: { bundle_id: BUNDLE, client_id: CLIENT } });
-    assert.deepEqual([made.forms, made.file, made.text, kindOf(text)], [forms, file, undefined, "file"]);
+    assert.deepEqual([made.forms, made.file, made.text !== undefined, kindOf(text)], [forms, file, isCorrected, "file"]);
   });
 }
 
+for (const end of ["<key>a</key>", "<array><string>a", "<!-- a"]) {
+  Deno.test(`no words but a part of the file: ${end}`, () => {
+    const pairs = `<key>CFBundleURLTypes</key>${FRAGMENT}\n${end}`;
+    assert.throws(() => lint(pairs, { platform: "ios", values: { bundle_id: BUNDLE, client_id: CLIENT } }), PlistFault);
+  });
+}
+Deno.test("a comment behind pairs is none of a person's words", () => {
+  const text = `<key>CFBundleURLTypes</key>${FRAGMENT}<!-- a -->`;
+  assert.deepEqual(lint(text, { platform: "ios", values: { bundle_id: BUNDLE, client_id: CLIENT } }).forms, []);
+});
 Deno.test("a file in its box is checked, whatever is said before it", () =>
   assert.equal(lint(`AADSTS50011\n${info()}`, { platform: "ios", values: { bundle_id: BUNDLE, client_id: CLIENT } }).file, "info"));
 

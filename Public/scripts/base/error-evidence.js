@@ -53,7 +53,7 @@ const anyDomain =
 
 /** Languages put their own words, brackets and blanks, or the end of a line, between a domain and its number; some put the number first. */
 const behind =
-  /^(?:[^\d\n]{0,40}?|[^\d\n]{0,20}\n\s{0,40}(?:Code=|[^\d\n]{0,20}?(?=-?\d{1,7}[.。]?[)）])))(?<![A-Za-z\d])(-?\d{1,7})(?![\d.:-]*\d)/;
+  /^(?:[^\d\n]{0,40}?|[^\d\n]{0,20}\n\s{0,40}(?:Code=|(?:error|erreur|erro|Fehler|fel|エラー|错误)\s?|[^\d\n]{0,20}?(?=-?\d{1,7}[.。]?[)）])))(?<![A-Za-z\d])(-?\d{1,7})(?![\d.:-]*\d)/;
 const before =
   /(?:(?:error|err?eur|errore|erro|fehler|fel|エラー|错误|code|コード|代码)[\s:=#(]{0,3}(-?\d{1,6})|(?<![\w.:-])(-\d{3,6}))[^\d\n]{0,30}$/i;
 const atOnce = /error:?[\s+](-?\d{1,6}),?[\s+]{1,40}error[\s+]domain:[\s+]{1,40}$/i;

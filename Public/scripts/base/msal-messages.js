@@ -56,7 +56,11 @@ const platform = {
 const telling = {
   queries: ["required query schemes"],
   scheme_form: ["url schemes found in your app are not in the correct format", "url schemes need to begin with an alphabetic character"],
-  scheme: ["is not registered in the app's info.plist", "url scheme found in your app are disallowed: [msauth]"],
+  scheme: [
+    "is not registered in the app's info.plist",
+    "cannot open the page because the address is invalid",
+    "url scheme found in your app are disallowed: [msauth]",
+  ],
   redirect: [
     "the bundle id does not match the app",
     "redirect uri has incorrect scheme",

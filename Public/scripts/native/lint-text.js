@@ -47,7 +47,7 @@ const strange = /^<([A-Za-z][\w.-]{0,80})>\s{0,99}<(?:key|dict|array|string)\b/;
 
 /** The beginning of a property list, or of a fence with one, at the beginning of a line. */
 const starts = [
-  /^[ \t]{0,9}(?:<\?xml\b[^>]{0,200}>\s{0,99})?<(?:!DOCTYPE plist|plist)\b/m,
+  /^[ \t]{0,9}(?:<\?xml\b[^>]{0,200}>\s{0,99})?<(?:!DOCTYPE plist|plist|dict|key)\b/m,
   /^(?:```|~~~)[^\n]{0,99}\n\s{0,99}(?:<(?:\?xml|!DOCTYPE plist|plist|dict|key)\b|[+-][ \t]{0,99}<)/m,
 ];
 
@@ -57,6 +57,13 @@ export function beginning(text) {
   const places = starts.map((each) => text.search(each)).filter((place) => place > 0);
   return places.length > 0 ? Math.min(...places) : 0;
 }
+
+/** Pairs that have no property list around them, up to the end of the last value; words of a person follow, and no key or comment. */
+const pairs = /^<(?:key|dict)\b[\s\S]*<(?:\/(?:array|dict|string|integer|real|date|data)|(?:array|dict|string|true|false)\s?\/)>/;
+const ending = (text) => {
+  const end = pairs.exec(text)?.[0].length ?? text.length;
+  return /<(?:key|dict|array|string|!--)/.test(text.slice(end)) ? text.length : end;
+};
 
 const escapes = { lt: "<", gt: ">", quot: '"', "#34": '"', "#39": "'", amp: "&" };
 
@@ -77,6 +84,7 @@ const wraps = [
   ["codesign", /^Executable=[^\n]*\s+(?:<|.{0,8}<\?xml)/, (text) => text.slice(text.indexOf("<"))],
   ["prose", { test: (text) => beginning(text) > 0 }, (text) => text.slice(beginning(text))],
   ["prose", /^(?:<|[^\n]{0,200}\n<)[\s\S]*<\/plist>\s*[^\s<]/, (text) => text.slice(0, text.indexOf("</plist>") + "</plist>".length)],
+  ["prose", { test: (text) => ending(text) < text.length }, (text) => text.slice(0, ending(text))],
   ["prose", /^(?:>[^\n]*(?:\n|$))+$/, (text) => text.replace(/^> ?/gm, "")],
 ];
 
