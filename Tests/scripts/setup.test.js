@@ -265,6 +265,14 @@ const CONFIGURATIONS = [
   }],
   [`let kAuthority = "https://${CLIENT}.ciamlogin.com/"`, {}],
   [`redirectUri: '${ENTRA}/common/oauth2/nativeclient'`, {}],
+  [
+    `PublicClientApplicationBuilder.Create("${CLIENT}")\n  .WithAuthority("${ENTRA}/contoso.com")\n  .WithRedirectUri("msauth.${BUNDLE}://auth").Build();`,
+    {
+      ...GIVEN,
+      kind: "workforce",
+      authority: `${ENTRA}/contoso.com`,
+    },
+  ],
 ];
 
 for (const [text, wanted] of CONFIGURATIONS) {
@@ -306,6 +314,19 @@ const SEEN = [
   ['RedirectUri = "http://localhost/winforms.client"', ["redirect http://localhost/winforms.client"]],
   ['scopes: ["openid", "user.read"]', ["reserved openid"]],
   ["serviceConfiguration: {}", ["library"]],
+  // microsoft-authentication-library-for-dotnet issues 2411, 4686 and 3093.
+  ['PublicClientApplicationBuilder.Create("https://my.app").WithAuthority(AzureCloudInstance.AzurePublic, tenantId)', [
+    "client_id https://my.app",
+  ]],
+  [`ConfidentialClientApplicationBuilder.Create("${CLIENT}").WithClientSecret("abc1~defGHI.2345").Build()`, ["secret"]],
+  ['PublicClientApplicationBuilder\n  .Create("my-non-GUID-clientid").WithOidcAuthority("https://login.contoso.example/t/v2.0")', [
+    "client_id my-non-GUID-clientid",
+    "version https://login.contoso.example/t/v2.0",
+  ]],
+  ['PublicClientApplicationBuilder.Create(AuthConstants.ClientId).WithRedirectUri($"msal{AuthConstants.ClientId}://auth")', [
+    "variables AuthConstants.ClientId",
+    "placeholders msal{AuthConstants.ClientId}://auth",
+  ]],
   // seanfisher/passport-microsoft issue 6.
   [
     "new MicrosoftStrategy({ clientID: MICROSOFT_GRAPH_CLIENT_ID, callbackURL: 'http://localhost:3000/auth/callback', scope: ['user.read', 'profile'] })",

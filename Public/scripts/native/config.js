@@ -25,6 +25,14 @@ const joined = (text) =>
     return `"${parts.map((each) => (/^["']/.test(each) ? each.slice(1, -1) : `\\(${each})`)).join("")}"`;
   });
 
+/** MSAL.NET's builder has its values in calls. */
+const called = (text) =>
+  text.replace(/ApplicationBuilder\s{0,99}\.Create\(\s{0,99}/g, "Builder client_id = ")
+    .replace(
+      /\.With((?:B2C|Oidc)?Authority|ClientSecret|RedirectUri|TenantId)\(\s{0,99}(?:new Uri\()?[$@]{0,2}(?!AzureCloudInstance)(?=["A-Za-z])/g,
+      " $1 = ",
+    );
+
 /** Values that stand without quotation marks in a line of YAML or of settings. */
 const bare = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|https?:\/\/\S+|[\w-]+(?:\.[\w-]+)+(?::\/\/\S*)?)$/i;
 
@@ -163,7 +171,7 @@ export function readConfiguration(pasted) {
   const found = {};
   const said = new Map();
   const report = (level, rule, more = {}) => void said.set(JSON.stringify([rule, more]), { level, rule, ...more });
-  const text = flattened(joined(pasted.slice(0, 20_000)));
+  const text = flattened(joined(called(pasted.slice(0, 20_000))));
   const pairs = [...text.matchAll(pair)].map(([, name, value]) => [name, value]);
   const constants = new Map(pairs.map(([name, value]) => [name, value.slice(1, -1)]));
   const resolved = (value) =>
