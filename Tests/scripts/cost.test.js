@@ -71,6 +71,11 @@ const PARTS = [
   ["findings", '"code":"'],
   ["findings", "invalid_grant"],
   ["findings", "invalid_"],
+  ["findings", "%25"],
+  ["findings", "&amp;"],
+  ["findings", "+ \n"],
+  ["findings", "\\n"],
+  ["findings", "NSURLErrorDomain\n "],
   ["lint", "<key>a</key><true/>"],
   ["lint", "<key>com.apple.a</key><true/>"],
   ["lint", "<key>a</key><!-- "],
@@ -108,6 +113,11 @@ const PARTS = [
   ["paste", "+a/.default"],
   ["paste", "<!-- - "],
   ["paste", "<?xml "],
+  ["paste", "> a\n"],
+  ["paste", "a\n<plist "],
+  ["paste", "a\n```\n"],
+  ["paste", "</plist> "],
+  ["paste", "<key></key>"],
 ];
 
 /** The milliseconds of processor time up to now, in which other processes have no part. */
