@@ -114,6 +114,8 @@ const PARTS = [
   ["paste", "<!-- - "],
   ["paste", "<?xml "],
   ["paste", "> a\n"],
+  ["paste", "https://a\n"],
+  ["paste", "https%3A%2F%2F"],
   ["paste", "a\n<plist "],
   ["paste", "a\n```\n"],
   ["paste", "</plist> "],

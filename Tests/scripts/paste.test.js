@@ -4,7 +4,7 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { BUNDLE, CLIENT, HEAD, plist } from "./files.js";
 import { address, configuration, FOREIGN, instance, part, UNSIGNED } from "./requests.js";
-import { readAuthorization } from "../../Public/scripts/paste/authorize-text.js";
+import { addressIn, readAuthorization } from "../../Public/scripts/paste/authorize-text.js";
 import { readDiscovery } from "../../Public/scripts/paste/discovery-text.js";
 import { kindOf, tokensIn } from "../../Public/scripts/paste/kinds.js";
 
@@ -85,6 +85,7 @@ for (
     [`Bearer ${OPAQUE}`, ["undefined opaque"]],
     ["eyJ.eyJ.eyJ", []],
     [`the log says "${FOREIGN.slice(0, 30)}\n  ${FOREIGN.slice(30, 60)}\n  ${FOREIGN.slice(60)}".`, ["undefined RS256"]],
+    [`> ${FOREIGN.slice(0, 30)}\n> ${FOREIGN.slice(30, 60)}\n> ${FOREIGN.slice(60)}`, ["undefined RS256"]],
     [`"secret\\":\\"${FOREIGN}\\",`, ["undefined RS256"]],
   ]
 ) {
@@ -233,6 +234,18 @@ const ADDRESSES = [
     ["https://api.example", "openid offline_access", ["resource_alone"]],
   ].map(([resource, scope, wanted]) => [address({ resource, scope }), "", wanted]),
   [address({ resource: "https://api.example", at: "https://idp.example/authorize" }), "", []],
+  // Wherever a request was copied from, and however its lines were broken.
+  ...[
+    JSON.stringify({ url: address() }).replaceAll("/", "\\/"),
+    encodeURIComponent(address()),
+    address().replace(/(.{70})/g, "$1\n"),
+    address().replace(/(.{40})/g, "$1\r\n    "),
+    `<a href="${address()}">Sign in</a>`,
+    `curl -v '${address()}'`,
+    `HTTP/1.1 302 Found\nLocation: ${address()}\n`,
+    `let url = URL(string: "${address()}")!`,
+    `> ${address()}`,
+  ].map((text) => [text, "", []]),
   ["not an address", "", null],
   ["ftp://a/authorize", "", null],
 ];
@@ -241,6 +254,8 @@ for (const [text, , wanted] of ADDRESSES) {
   Deno.test(`${wanted ? "an" : "no"} address is taken for one: ${shown(text)}`, () =>
     assert.equal(kindOf(text) === "address", wanted !== null));
 }
+Deno.test("a person's word behind a request is no part of it", () =>
+  assert.deepEqual([`${address()}\nThanks!`, `${address()}ab\ncd`].map(addressIn), [address(), `${address()}abcd`]));
 Deno.test("only a web application's request is one", () =>
   assert.deepEqual(
     [{}, { response_mode: "form_post" }, { redirect_uri: "https://a.example/" }, { redirect_uri: "http://localhost/" }].map((more) =>

@@ -29,6 +29,18 @@ function resource(scope) {
 }
 
 const lines = (text) => text.replace(/(?<!\s)\s+(?=[?&])|(?<=[?&=%])\s+/g, "");
+
+/** An address alone of which a terminal or a mail has broken the lines anywhere; a word with a mark at its end is a person's. */
+const isBroken = (text) => /^https?:\/\/\S+(?:[ \t]*\r?\n[ \t]*(?![a-z]{1,20}:)\S+)+(?<![!?.,:])$/i.test(text);
+
+/** A request as it was before it stood in an address or in JSON, which may escape slashes. */
+function plain(text) {
+  try {
+    return /^https?%3A%2F%2F\S+$/i.test(text) ? decodeURIComponent(text) : text.replaceAll("\\/", "/");
+  } catch {
+    return text;
+  }
+}
 const request = /(?:^|["'\s])(?:GET|POST|HEAD) (\/[^\s"']{1,8000})(?: HTTP\/[\d.]+)?/;
 const host = /^Host:\s*([\w.:-]{1,200})\s*$/im;
 const asks = /\/(?:authorize|adminconsent|logout|par)\/?(?:[?#]|$)|[?&]response_type=/i;
@@ -39,7 +51,8 @@ const asks = /\/(?:authorize|adminconsent|logout|par)\/?(?:[?#]|$)|[?&]response_
  */
 export function addressIn(text) {
   // A log in which the first request comes later is a log.
-  const whole = lines(text.slice(0, 100_000).replace(/^\uFEFF/, "").trim());
+  const given = plain(text.slice(0, 100_000).replace(/^\uFEFF/, "").trim());
+  const whole = isBroken(given) ? given.replace(/\s+/g, "") : lines(given);
   if (/^https?:\/\/\S+$/i.test(whole)) return asks.test(whole) ? whole : undefined;
   const path = request.exec(whole)?.[1];
   if (path && asks.test(path)) return `https://${host.exec(whole)?.[1] ?? "login.microsoftonline.com"}${path}`;

@@ -50,7 +50,7 @@ export function tokensIn(text) {
   };
   look(text);
   // A terminal or a mail may have broken it over lines.
-  if (found.size === 0 && text.includes("eyJ")) look(text.replace(/(?<=[\w.-])\\?\r?\n[ \t]{0,40}(?=[\w.-])/g, ""));
+  if (found.size === 0 && text.includes("eyJ")) look(text.replace(/(?<=[\w.-])\\?\r?\n[ \t]{0,40}(?:> ?)?(?=[\w.-])/g, ""));
   for (const { 0: token, index } of text.matchAll(opaque)) put(token, nameBefore(text.slice(Math.max(0, index - 60), index)));
   const { access_token: access } = objectOf(text) ?? {};
   if (typeof access === "string" && !found.has(access)) put(access, "access");
