@@ -6,7 +6,7 @@ import { BUNDLE, CLIENT, HEAD, plist } from "./files.js";
 import { address, configuration, FOREIGN, instance, part, UNSIGNED } from "./requests.js";
 import { addressIn, readAuthorization } from "../../Public/scripts/paste/authorize-text.js";
 import { readDiscovery } from "../../Public/scripts/paste/discovery-text.js";
-import { kindOf, tokensIn } from "../../Public/scripts/paste/kinds.js";
+import { authorityIn, caseIn, kindOf, tokensIn } from "../../Public/scripts/paste/kinds.js";
 
 const shown = (text) => text.replace(/\s+/g, " ").slice(0, 200);
 const rules = (read) => read?.found.map(({ rule }) => rule) ?? null;
@@ -66,6 +66,33 @@ const KINDS = [
   [configuration(), "discovery"],
   [instance(["a"]), "discovery"],
 ];
+
+KINDS.push(
+  ...[
+    `\`\`\`json\n${configuration()}\n\`\`\``,
+    `$ curl https://a.example/.well-known/openid-configuration\n${configuration()}`,
+    `HTTP/1.1 200 OK\n\n${configuration()}\n`,
+    JSON.stringify(JSON.parse(configuration()), null, 2).replace(/^/gm, "> "),
+  ].map((text) => [text, "discovery"]),
+  ...["<https://a.example/common>", "`https://a.example/common`", '"https://a.example/common",', "authority: https://a.example/common"]
+    .map((text) => [text, "authority"]),
+  ['let kAuthority = "https://a.example/common"', "authority"],
+  ['  "authority": "https://a.example/common",', "authority"],
+  [`AADSTS50049 in the log, but the document is there:\n${configuration()}`, "error"],
+  ['static let kAuthority: String = "https://a.example/common"; let kClientID = ""', "error"],
+  ['Response body: {"error": "invalid_grant"}', "error"],
+);
+Deno.test("an authority has no marks around it", () =>
+  assert.deepEqual(
+    ["https://a.example/t ", "<https://a.example/t>", 'kAuthority = "https://a.example/t";', "https://a.example/t?a=b"].map(authorityIn),
+    ["https://a.example/t", "https://a.example/t", "https://a.example/t", undefined],
+  ));
+Deno.test("a case between words is one without them", () => {
+  assert.deepEqual([caseIn('It is: {"case": 1, "a": "b"} here'), kindOf('It is: {"case": 1}')], ['{"case":1,"a":"b"}', "case"]);
+  assert.equal(caseIn('{"case": 1}'), '{"case": 1}');
+});
+Deno.test("a document between words is read as it is alone", () =>
+  assert.deepEqual(readDiscovery(`It has:\n${configuration()}\nRight?`), readDiscovery(configuration())));
 
 for (const [text, kind] of KINDS) Deno.test(`taken for a text of the kind ${kind}: ${shown(text)}`, () => assert.equal(kindOf(text), kind));
 

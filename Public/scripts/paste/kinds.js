@@ -6,12 +6,13 @@ import { findings } from "../base/error-text.js";
 import { addressIn } from "./authorize-text.js";
 import { readToken } from "./token-text.js";
 
-/** A JSON object; undefined for anything else. */
+/** A JSON object, alone or between a few words, as in a fence, behind a command or in a quoted mail; undefined for anything else. */
 export function objectOf(text) {
-  const json = text.replace(/^\uFEFF/, "");
-  if (!/^\s*\{/.test(json)) return undefined;
+  const start = text.slice(0, 2_000).indexOf("{");
+  if (start < 0) return undefined;
+  const json = text.slice(start, text.lastIndexOf("}") + 1);
   try {
-    return JSON.parse(json);
+    return JSON.parse(/^\s{0,9}>/.test(text) ? json.replace(/^> ?/gm, "") : json);
   } catch {
     return undefined;
   }
@@ -63,14 +64,22 @@ const isAddress = (text) => addressIn(text) !== undefined && (/^\s*https?:\S+\s*
 /** The text of a case, which the page of a problem gives as JSON or in a link; undefined where a text has none. */
 export function caseIn(text) {
   const json = ofFragment(text.match(/^\s*https?:\/\/[^\s#]+(#case=\S+)\s*$/)?.[1] ?? "") ?? text;
-  return typeof objectOf(json)?.case === "number" ? json : undefined;
+  const found = objectOf(json);
+  if (typeof found?.case !== "number") return undefined;
+  return /^[\s\uFEFF]*\{/.test(json) ? json : JSON.stringify(found);
 }
 
-const isDiscovery = (text) =>
-  ["authorization_endpoint", "token_endpoint", "jwks_uri", "tenant_discovery_endpoint"].some((name) => name in (objectOf(text) ?? {}));
+const isDiscovery = (text) => {
+  const document = objectOf(text) ?? {};
+  return ["authorization_endpoint", "token_endpoint", "jwks_uri", "tenant_discovery_endpoint"].some((name) => name in document) &&
+    !tellsError(text, text.indexOf("{"));
+};
 
-/** An address alone that asks for nothing: an authority, as MSAL is given one. */
-const isAuthority = (text) => /^\s*https?:\/\/[^\s?#]+\s*$/i.test(text);
+const authority =
+  /^\s*(?:(?:let |var |const |static )*["']?\w{0,40}authority["']?\s{0,9}[:=]\s{0,9}@?)?["'`<]{0,3}(https?:\/\/[^\s?#"'`<>]+)["'`>]{0,3}[,;]?\s*$/i;
+
+/** An address alone that asks for nothing: an authority, as MSAL is given one, perhaps with its name before it. */
+export const authorityIn = (text) => authority.exec(text)?.[1];
 
 /** Whether the words before this place tell an error, to which what follows is an annex. */
 const tellsError = (text, place) => place > 0 && findings(text.slice(0, place)).causes.length > 0;
@@ -80,7 +89,7 @@ export function kindOf(text) {
   if (isFile(text) && !tellsError(text, beginning(text.slice(0, 20_000)))) return "file";
   if (pure(text)) return "token";
   if (isAddress(text)) return "address";
-  if (isAuthority(text)) return "authority";
+  if (authorityIn(text)) return "authority";
   if (isDiscovery(text)) return "discovery";
   if (caseIn(text)) return "case";
   return !namesError(text) && tokensIn(text).length > 0 ? "token" : "error";

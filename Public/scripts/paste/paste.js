@@ -12,7 +12,7 @@ import { judgment } from "../native/authority.js";
 import { errorCards, loadExplanations } from "../native/error-cards.js";
 import { finding, lintCards } from "../native/lint-cards.js";
 import { isOther } from "../native/lint-text.js";
-import { caseIn, kindOf, kinds, tokensIn } from "./kinds.js";
+import { authorityIn, caseIn, kindOf, kinds, tokensIn } from "./kinds.js";
 import { checkSignature, checkTimes, judgeToken } from "./token-text.js";
 import { filled, own } from "../base/values.js";
 
@@ -105,7 +105,7 @@ const namedIn = (text) =>
 
 /** An authority, judged as MSAL judges one of its likely kind. */
 function authority(text) {
-  const { level, said, sentences, requests } = judgment(text.trim());
+  const { level, said, sentences, requests } = judgment(authorityIn(text) ?? text.trim());
   const asked = element("ol", "asked", ...requests.map((url) => element("li", "mono", url)));
   return [
     card(t("lint.findings"), finding(level, said), ...sentences.map((each) => finding(...each))),
