@@ -63,7 +63,7 @@ const loadFailed = /HTTP[\s+]load[\s+]failed[^\n(]{0,60}\(error[\s+]code:[\s+](-
 
 /** Numbers that stand behind a word for an error and belong to one domain alone. */
 const alone =
-  /(?:^\s{0,9}|(?:error|err?eur|erro|fehler|fel|エラー|错误|status|code|result|fail(?:ed|ure))[^\d\n-]{0,20}(?:\n\s{0,40})?)(-\d{3,6})\b/gi;
+  /(?:^\s{0,9}|(?:error|err?eur|erro|fehler|fel|エラー|错误|status|code|result|fail(?:ed|ure))[^\d\n-]{0,20}(?:\n\s{0,40}(?=-\d{3,6}[).,"\]]{0,3}\s{0,9}(?:\n|$)))?)(-\d{3,6})\b/gi;
 
 /** Domain and code of each error in the text, in their order. */
 function domains(text) {
@@ -180,8 +180,12 @@ function decoded(octets) {
   }
 }
 
-/** A text that stood in an address or in XML, perhaps twice over, as it was before. */
+/** The end of a line as JSON writes it, perhaps twice over; what a small letter follows may be a name behind a domain. */
+const ends = /\\{1,7}(?:r\\{1,7})?n(?![a-z])/g;
+
+/** A text that stood in an address, in XML or in JSON, perhaps twice over, as it was before. */
 function unwrapped(text) {
+  if (text.includes("\\n")) text = text.replace(ends, "\n");
   for (let times = 0; times < 2 && /%[\da-f]{2}/i.test(text); times++) text = text.replace(/(?:%[\da-f]{2})+/gi, decoded);
   return text.includes("&") ? text.replace(/&(lt|gt|quot|apos|amp|nbsp|#34|#39|#x27);/g, (_, name) => entities[name]) : text;
 }
