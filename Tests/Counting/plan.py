@@ -35,7 +35,7 @@ MOST_FILTERS = 300
 
 @dataclasses.dataclass(frozen=True)
 class Build:
-    """Runs before the steps, with both cores."""
+    """Runs before the steps that need it, with both cores."""
 
     name: str
     command: tuple
@@ -58,8 +58,8 @@ class Step:
     is_silent: bool = False
     # Needs the machine for itself.
     is_alone: bool = False
-    # Waits for the most part, so that it takes no lane.
-    is_waiting: bool = False
+    # Takes no lane. It begins with the `builds`, whose compilers leave a quarter of two cores idle, or with the `lanes`, if it waits for the most part.
+    beside: str = None
     # Its temporary files are in memory, where there is room: its servers sync many thousand times, and a disk takes milliseconds for each.
     is_in_memory: bool = False
     environment: dict = dataclasses.field(default_factory=dict)
@@ -109,9 +109,9 @@ def every_step(asked, is_deciding):
     yield suite("foreign", "Tests/Interop/run", "--foreign", is_listed=True)
     yield suite("restart", "Tests/Restart/run", is_listed=True)
     yield suite("trust", "Tests/Trust/run", is_listed=True)
-    yield Step("counting", ("Tests/Counting/run",), again="whole", is_waiting=True)
-    yield Step("projects", ("Tests/Projects/run",), again="whole")
-    yield Step("format", ("Tests/scripts/run",), again="whole")
+    yield Step("counting", ("Tests/Counting/run",), again="whole", beside="lanes")
+    yield Step("projects", ("Tests/Projects/run",), again="whole", beside="builds")
+    yield Step("format", ("Tests/scripts/run",), again="whole", beside="builds")
     # Short ones come last, so that both lanes end together.
     yield suite("fronts", "deploy/fronts/test", *(WAYS_THAT_DECIDE if is_deciding else ()), again="sentences", is_listed=True)
     yield pure

@@ -99,15 +99,19 @@ class Run:
                 f"build {build.name}", self.ending or f"it does not build (status {status})", expected=" — ".join(errors[:3]))])
         return status == 0
 
-    def all(self, steps, is_with_time=False):
-        """Runs steps in lanes, and beside these those that wait; after them those that need the machine, then what needs time, if that is wanted,
-        and at last what failed."""
+    def all(self, steps, builds=(), is_with_time=False):
+        """Builds, and runs in lanes the steps whose build there is, beside both those that take no lane; after them those that need the machine,
+        then what needs time, if that is wanted, and at last what failed."""
         self.named = {step.name: step for step in steps}
         # In their order, whichever ends first.
         self.outcomes |= {step.name: outcomes.Outcome() for step in steps}
         with concurrent.futures.ThreadPoolExecutor(self.lanes) as lanes, concurrent.futures.ThreadPoolExecutor(1) as beside:
-            for ended in [(beside if step.is_waiting else lanes).submit(self.step, step) for step in steps if not step.is_alone]:
-                ended.result()
+            ended = [beside.submit(self.step, step) for step in steps if step.beside == "builds"]
+            built = {None} | {build.name for build in builds if self.build(build)}
+            steps = [step for step in steps if step.build in built]
+            ended += [(beside if step.beside else lanes).submit(self.step, step) for step in steps if step.beside != "builds" and not step.is_alone]
+            for each in ended:
+                each.result()
         for step in steps:
             if step.is_alone:
                 self.step(step)
@@ -347,8 +351,7 @@ def main():
     else:
         signal.signal(signal.SIGTERM, lambda *_: run.end("it was stopped"))
         signal.signal(signal.SIGINT, lambda *_: run.end("it was stopped"))
-    built = {build.name for build in plan.builds(asked) if run.build(build)}
-    run.all([step for step in plan.steps(asked, is_deciding, arguments) if step.build is None or step.build in built], not is_deciding)
+    run.all(plan.steps(asked, is_deciding, arguments), plan.builds(asked), not is_deciding)
     sys.exit(run.close())
 
 
