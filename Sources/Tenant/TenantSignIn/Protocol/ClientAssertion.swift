@@ -17,6 +17,7 @@ enum ClientAssertion {
         String(text.reversed().drop { $0 == "=" }.reversed())
     }
 
+    /// Returns the bytes of base64url, padded or not; nil for anything else.
     fileprivate static func bytes(_ text: some StringProtocol) -> [UInt8]? { Base64URL.decode(unpadded(text).utf8) }
 
     /// Returns the thumbprint with which a header names a key, as the platform writes it; nil without one.
