@@ -98,8 +98,9 @@ def every_step(asked, is_deciding):
     browsers = [suite(f"browser-{part[0]}", "Tests/Browser/run", "--part", part, *light, again="sentences", is_listed=True, is_in_memory=True,
                       environment=WITHOUT_TIME) for part in ("1/2", "2/2")]
     application, rest, pure = unit("unit", ".build", "tests", {"LIFECYCLE_SCHEDULES": "20"} if is_deciding else {})
-    # A browser has the processors busy, and tests of servers wait for long: in two lanes, one of each runs beside the other.
-    yield from (browsers[0], application, browsers[1], rest)
+    # A browser has the processors busy, and tests of servers wait for long: in two lanes, one of each runs beside the other. The rest waits for
+    # more than half of its time.
+    yield from (browsers[0], application, browsers[1], dataclasses.replace(rest, beside="lanes"))
     yield from unit("address", ".build-address", "address", SANITIZED)
     yield swift("thread-stores", ".build-thread", "thread", SANITIZED, "--no-parallel", "--filter", STORES)
     yield swift("thread-rest", ".build-thread", "thread", SANITIZED, "--no-parallel", "--skip", STORES)
