@@ -1,6 +1,5 @@
 import ArgumentParser
 import Companion
-import CompanionSignIn
 import Foundation
 
 /// `companion backup` writes a consistent copy of the database, also while the server runs.

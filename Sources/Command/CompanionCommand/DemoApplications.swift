@@ -1,6 +1,4 @@
-import Companion
 import CompanionCore
-import CompanionPages
 import OpenIDConnect
 import TenantServer
 

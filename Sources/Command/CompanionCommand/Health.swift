@@ -1,7 +1,5 @@
 import ArgumentParser
-import Companion
 import CompanionCore
-import CompanionSignIn
 import EventLoop
 import Foundation
 import HTTPClient

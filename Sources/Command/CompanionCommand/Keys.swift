@@ -1,7 +1,5 @@
 import ArgumentParser
-import Companion
 import CompanionCore
-import Foundation
 import SessionStore
 
 /// `companion keys` manages the keys that encrypt tokens in the database, also while the server runs.

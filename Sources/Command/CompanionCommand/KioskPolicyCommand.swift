@@ -1,6 +1,4 @@
 import ArgumentParser
-import Companion
-import CompanionCore
 import CompanionPages
 import Foundation
 

@@ -1,4 +1,3 @@
-import Companion
 import CompanionCore
 import Foundation
 import Logging

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Companion
 import CompanionCore
-import CompanionSignIn
 
 /// `companion migrate` updates the database to this version's format, as the server does when it starts.
 struct Migrate: AsyncParsableCommand {

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Companion
-import CompanionCore
 import CompanionSignIn
 import Foundation
 import SessionStore

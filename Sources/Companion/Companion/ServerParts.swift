@@ -5,7 +5,6 @@ import Foundation
 import HTTPClient
 import Languages
 import Logging
-import OpenIDConnect
 import SessionStore
 
 /// The parts that a server's endpoints need. Each part is created once, after its own dependencies.

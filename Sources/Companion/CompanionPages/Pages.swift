@@ -1,5 +1,4 @@
 package import CompanionCore
-import Foundation
 package import HTTPServer
 import HTTPTypes
 package import HTTPWire

@@ -1,6 +1,5 @@
 import CPostgres
 import EventLoop
-import SessionStore
 
 /// One connection to the server, in libpq's pipeline mode: statements are sent without waiting for the results of
 /// earlier ones. Each statement is followed by a sync, so that an error ends only one statement.

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import SessionStore
 import Synchronization
 
 /// The servers of an address that names several, by whether they take writes. After a failover there may be two: the one

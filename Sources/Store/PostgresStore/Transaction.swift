@@ -1,4 +1,3 @@
-import Foundation
 import SessionStore
 
 /// One transaction on one connection. Statements whose result is not needed are sent without waiting. If one of them

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import SessionStore
 import Synchronization
 
 /// The reasons for which nothing may be stored in an open database, although SQLite might accept it: damage that it has

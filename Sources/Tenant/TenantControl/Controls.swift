@@ -1,6 +1,5 @@
 package import Foundation
 import Synchronization
-import WebFormats
 
 /// The failures requested at `/control`, and the counts. They are kept in memory, so that a new process behaves normally.
 package final class Controls: Sendable {

@@ -1,6 +1,5 @@
 package import Foundation
 package import TenantDirectory
-import WebFormats
 
 /// A failure for the sign-on session of one browser only. The missions of the application's page request it.
 package enum SessionFailure: String, Sendable, CaseIterable {

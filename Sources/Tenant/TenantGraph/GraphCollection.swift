@@ -1,5 +1,4 @@
 import Foundation
-import TenantControl
 import WebFormats
 
 /// A collection of Graph's objects, on which the query options work.

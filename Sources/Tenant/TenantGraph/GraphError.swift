@@ -1,4 +1,3 @@
-import HTTPServer
 import HTTPTypes
 import HTTPWire
 import TenantControl

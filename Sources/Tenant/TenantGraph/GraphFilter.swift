@@ -1,4 +1,3 @@
-import TenantControl
 import WebFormats
 
 /// The condition of `$filter` (OData 4.01 part 2 section 5.1.1): comparisons with literals, functions of text, and their

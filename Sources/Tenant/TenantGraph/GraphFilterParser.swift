@@ -1,4 +1,3 @@
-import TenantControl
 import WebFormats
 
 extension GraphFilter {

@@ -1,5 +1,3 @@
-import Foundation
-import TenantControl
 import TenantDirectory
 import WebFormats
 

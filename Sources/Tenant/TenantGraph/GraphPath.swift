@@ -1,6 +1,4 @@
-import Foundation
 import HTTPWire
-import TenantControl
 import WebFormats
 
 /// The path of a resource below `/v1.0`. A key in parentheses is one more part: `users('x')` is `users/x`.

@@ -1,5 +1,3 @@
-import TenantDirectory
-
 /// The permissions that are enough for a call of Graph. Each set in a list is enough by itself.
 ///
 /// Source: the tables of permissions in Graph's reference, v1.0.

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPServer
 import TenantControl
 package import TenantDirectory
 import WebFormats

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import HTTPWire
-import TenantControl
 import WebFormats
 
 /// The query options of a request (OData 4.01 part 2 section 5.1), of which Graph knows each also without its `$`.

@@ -1,7 +1,5 @@
 import Foundation
-import HTTPServer
 import HTTPTypes
-import HTTPWire
 import TenantControl
 import TenantDirectory
 import WebFormats

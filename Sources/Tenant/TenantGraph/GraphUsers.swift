@@ -1,7 +1,3 @@
-import HTTPServer
-import HTTPTypes
-import HTTPWire
-import TenantControl
 import TenantDirectory
 import WebFormats
 

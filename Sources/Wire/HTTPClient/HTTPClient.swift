@@ -1,6 +1,5 @@
 public import EventLoop
 public import HTTPTypes
-import Synchronization
 
 /// An HTTP/1.1 client on the event loop's workers. libcurl opens its connections: it resolves names, verifies
 /// certificates, and asks the proxies of the environment (`https_proxy`, `http_proxy`, `no_proxy`) for a tunnel.

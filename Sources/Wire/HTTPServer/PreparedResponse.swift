@@ -1,5 +1,4 @@
 import HTTPTypes
-import HTTPWire
 
 /// A 200 that can be sent any number of times: its field lines are made once. Unlike an ``Asset`` it has no validators,
 /// so conditions and ranges in requests are ignored.

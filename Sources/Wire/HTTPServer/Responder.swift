@@ -1,4 +1,3 @@
-import HTTPTypes
 public import HTTPWire
 
 /// One complete request.

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPWire
 import WebFormats
 
 /// A folder of files, read once and held in memory with everything that responses need.

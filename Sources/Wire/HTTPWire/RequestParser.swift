@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// Reads the requests of one connection, without doing I/O itself: bytes in, events out.
 ///
 /// - The caller keeps its bytes. `next` reads from `offset` and moves it past the bytes that it has consumed. After

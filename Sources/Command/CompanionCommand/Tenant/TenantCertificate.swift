@@ -1,6 +1,5 @@
 import DevelopmentCA
 import EventLoop
-import Foundation
 import Logging
 import TLS
 

@@ -1,7 +1,6 @@
 import CompanionCore
 import Foundation
 import TenantDirectory
-import WebFormats
 import Yams
 
 /// The configuration file of `companion tenant`, as it is written.

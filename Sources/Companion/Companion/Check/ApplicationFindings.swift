@@ -1,5 +1,4 @@
 import CompanionCore
-import CompanionPages
 import Foundation
 import SessionStore
 

@@ -1,10 +1,8 @@
 package import CompanionCore
 import CompanionSignIn
-import EventLoop
 package import Foundation
 package import HTTPClient
 import HTTPTypes
-import HTTPWire
 package import Languages
 import OpenIDConnect
 import WebFormats

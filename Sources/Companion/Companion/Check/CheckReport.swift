@@ -1,5 +1,4 @@
 import CompanionCore
-import CompanionPages
 import Foundation
 
 /// All findings of `companion check`, as text and as JSON.

@@ -1,5 +1,4 @@
 package import CompanionCore
-import CompanionSignIn
 package import Foundation
 package import HTTPClient
 import Languages

@@ -1,5 +1,4 @@
 import Foundation
-import OpenIDConnect
 import WebFormats
 
 /// An app registration as Graph's `/applications` has it, as far as the checks need it. A member of another type than

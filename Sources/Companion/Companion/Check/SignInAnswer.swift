@@ -1,4 +1,3 @@
-import CompanionCore
 import CompanionSignIn
 import Foundation
 import HTTPClient

@@ -1,6 +1,5 @@
 import CompanionCore
 import CompanionSignIn
-import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire

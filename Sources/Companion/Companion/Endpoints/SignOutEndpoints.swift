@@ -1,12 +1,8 @@
 import CompanionCore
-import CompanionPages
 import CompanionSignIn
-import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
-import OpenIDConnect
-import SessionStore
 import WebFormats
 
 /// Ends sessions, at the request of the person or of the provider.

@@ -1,8 +1,6 @@
 import CompanionCore
 import CompanionSignIn
-import Foundation
 import HTTPClient
-import HTTPServer
 import HTTPTypes
 import HTTPWire
 import WebFormats

@@ -2,7 +2,6 @@ import CompanionCore
 import CompanionSignIn
 import Foundation
 import HTTPClient
-import HTTPServer
 import HTTPTypes
 import HTTPWire
 import SessionStore

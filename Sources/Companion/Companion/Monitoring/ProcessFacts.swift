@@ -1,4 +1,3 @@
-import CompanionCore
 import Foundation
 
 /// Facts from the kernel about this process and its disk, named as in Prometheus's own clients.

@@ -1,4 +1,3 @@
-import HTTPServer
 import HTTPWire
 import SessionStore
 import WebFormats

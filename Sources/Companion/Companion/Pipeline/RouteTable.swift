@@ -1,5 +1,4 @@
 import CompanionCore
-import CompanionSignIn
 
 extension Route {
     /// Every address that is not a page or an asset.

@@ -1,5 +1,3 @@
-import CompanionCore
-import Foundation
 import Languages
 import PostgresStore
 import SessionStore

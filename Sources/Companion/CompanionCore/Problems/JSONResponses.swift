@@ -1,5 +1,4 @@
 package import HTTPServer
-import HTTPTypes
 package import WebFormats
 
 extension JSONValue {

@@ -1,5 +1,3 @@
-import CompanionCore
-import HTTPWire
 import WebFormats
 
 /// A path on this site to return to after a sign-in (security law 5: an open redirect would help phishing under our

@@ -1,5 +1,4 @@
 package import CompanionCore
-import HTTPWire
 package import OpenIDConnect
 import SessionStore
 import WebFormats

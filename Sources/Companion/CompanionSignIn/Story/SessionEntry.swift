@@ -1,7 +1,6 @@
 import CompanionCore
 import Foundation
 import Languages
-import OpenIDConnect
 package import SessionStore
 import WebFormats
 

@@ -2,7 +2,6 @@ package import CompanionCore
 package import Foundation
 package import HTTPClient
 package import HTTPTypes
-import HTTPWire
 package import OpenIDConnect
 import SessionStore
 import Synchronization

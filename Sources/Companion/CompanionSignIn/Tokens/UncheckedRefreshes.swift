@@ -1,7 +1,6 @@
 import Expiring
 import Foundation
 import OpenIDConnect
-import SessionStore
 import Synchronization
 
 /// A refresh response whose ID token is not checked yet.

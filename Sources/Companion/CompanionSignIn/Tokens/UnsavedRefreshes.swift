@@ -1,5 +1,4 @@
 import CompanionCore
-import Foundation
 import SessionStore
 import Synchronization
 

@@ -1,6 +1,5 @@
 import Cryptography
 public import Foundation
-import HTTPTypes
 public import WebFormats
 
 /// The way in which the client authenticates at the token endpoint (OpenID Connect Core section 9).

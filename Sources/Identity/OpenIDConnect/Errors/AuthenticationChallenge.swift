@@ -1,4 +1,3 @@
-import Foundation
 import WebFormats
 
 /// One challenge of `WWW-Authenticate` (RFC 9110 section 11.6.1).

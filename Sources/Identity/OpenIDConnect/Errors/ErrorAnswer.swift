@@ -1,4 +1,3 @@
-import HTTPTypes
 import WebFormats
 
 /// An OAuth error response (RFC 6749 sections 4.1.2.1 and 5.2) with the platform's additions. Only values with the form

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HTTPTypes
 
 /// The metadata and signing keys of identity providers. They are fetched when needed and kept for 24 hours. All callers
 /// that wait share one fetch, and after a failure nothing is fetched for 10 seconds, or for a shorter time when a response

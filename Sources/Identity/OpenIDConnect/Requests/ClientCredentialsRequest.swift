@@ -1,5 +1,4 @@
 public import FoundationEssentials
-import HTTPTypes
 public import WebFormats
 
 /// An access token of an application itself. It belongs to no person.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The state that the background work keeps from round to round.
 package struct UpkeepProgress: Sendable {
     /// The change mark at which the cache was current.

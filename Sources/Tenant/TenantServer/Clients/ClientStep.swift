@@ -1,6 +1,5 @@
 import HTTPServer
 import TenantControl
-import TenantGraph
 import TenantSignIn
 import WebFormats
 

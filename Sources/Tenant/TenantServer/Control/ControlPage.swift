@@ -1,6 +1,5 @@
 import TenantControl
 import TenantDirectory
-import TenantGraph
 import TenantSignIn
 import WebFormats
 

@@ -1,6 +1,5 @@
 import TenantControl
 import TenantDirectory
-import TenantGraph
 import WebFormats
 
 /// One setting of the control page: its key in the JSON interface, its name, and what changes for people.

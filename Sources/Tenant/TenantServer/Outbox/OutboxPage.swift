@@ -1,5 +1,4 @@
 import Foundation
-import TenantControl
 import TenantDirectory
 import TenantSignIn
 import WebFormats

@@ -1,5 +1,4 @@
 package import Languages
-import TenantControl
 package import WebFormats
 
 /// The language of the page that is being made. The platform's error messages are in English, like the real platform's.

@@ -1,7 +1,6 @@
 package import HTTPTypes
 package import HTTPWire
 package import Languages
-import TenantControl
 package import TenantDirectory
 package import WebFormats
 

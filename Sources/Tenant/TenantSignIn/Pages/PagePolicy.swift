@@ -1,5 +1,4 @@
 import Foundation
-import TenantControl
 import TenantDirectory
 
 /// The Content-Security-Policy of the tenant's responses.

@@ -1,4 +1,3 @@
-import TenantControl
 import TenantDirectory
 import WebFormats
 

@@ -1,7 +1,6 @@
 import Expiring
 import Foundation
 import HTTPServer
-import TenantControl
 import TenantDirectory
 
 /// The sign-ins of devices that wait for a person, or whose person has finished, by user code. They are in memory: after a

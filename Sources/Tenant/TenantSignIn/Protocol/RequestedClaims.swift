@@ -1,5 +1,4 @@
 import HTTPTypes
-import TenantControl
 import TenantDirectory
 import WebFormats
 

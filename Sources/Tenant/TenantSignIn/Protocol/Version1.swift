@@ -1,4 +1,3 @@
-import Foundation
 package import HTTPWire
 package import TenantDirectory
 import WebFormats

@@ -2,7 +2,6 @@ import Cryptography
 import Expiring
 import Foundation
 package import HTTPServer
-import TenantControl
 import TenantDirectory
 
 /// The wrong passwords and tokens of the last minute, by network. A right one is never refused because of them: other
