@@ -54,3 +54,22 @@ package struct Platform: Sendable {
         }
     }
 }
+
+/// A handler, with the platform's values as its own.
+package protocol PlatformHandler: Sendable {
+    var platform: Platform { get }
+}
+
+extension PlatformHandler {
+    package var directory: Directory { platform.directory }
+    package var registrations: Registrations { platform.registrations }
+    package var scopes: Scopes { platform.scopes }
+    package var state: TenantState { platform.state }
+    package var people: People { platform.people }
+    package var grants: Grants { platform.grants }
+    package var registry: RunTimeRegistry? { platform.registry }
+    package var controls: Controls { platform.controls }
+    package var clock: TenantClock { platform.clock }
+    package var addresses: Addresses { platform.addresses }
+    package var logger: Logger { platform.logger }
+}

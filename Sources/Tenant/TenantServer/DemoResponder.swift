@@ -50,15 +50,15 @@ struct DemoResponder: Responder {
         self.identity = identity
         let photos = try Photos(publicFolder: configuration.publicFolder)
         graph = Graph(platform, photos: photos) { identity.subject(of: $0) }
-        let clients = ClientsHandler(platform)
+        let clients = ClientsHandler(platform: platform)
         self.clients = clients
         controlHandler = ControlHandler(
-            platform, layout: layout, clients: clients, rooms: configuration.rooms,
+            platform: platform, layout: layout, clients: clients, rooms: configuration.rooms,
             forgetDevices: {
                 identity.forgetDevices()
                 identity.forgetNativeFlows()
             }, closeIdleConnections: closeIdleConnections)
-        outbox = OutboxHandler(platform, outbox: identity.outbox, layout: layout)
+        outbox = OutboxHandler(platform: platform, outbox: identity.outbox, layout: layout)
     }
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {

@@ -6,17 +6,8 @@ package import TenantControl
 import TenantDirectory
 
 /// The endpoints of an identity platform: metadata and keys, sign-in and sign-out, tokens.
-package final class IdentityPlatform: Sendable {
-    let directory: Directory
-    let registrations: Registrations
-    let scopes: Scopes
-    let state: TenantState
-    let people: People
-    let grants: Grants
-    let controls: Controls
-    let clock: TenantClock
-    let addresses: Addresses
-    let logger: Logger
+package final class IdentityPlatform: PlatformHandler {
+    package let platform: Platform
     let layout: PageLayout
     /// The devices whose people sign in in a browser.
     let devices = Mutex(DeviceSignIns())
@@ -34,18 +25,9 @@ package final class IdentityPlatform: Sendable {
     package init(
         _ platform: Platform, layout: PageLayout, opensOutbox: @escaping @Sendable (PeerAddress) -> Bool = { _ in true }
     ) {
-        self.opensOutbox = opensOutbox
-        directory = platform.directory
-        registrations = platform.registrations
-        scopes = platform.scopes
-        state = platform.state
-        people = platform.people
-        grants = platform.grants
-        controls = platform.controls
-        clock = platform.clock
-        addresses = platform.addresses
-        logger = platform.logger
+        self.platform = platform
         self.layout = layout
+        self.opensOutbox = opensOutbox
     }
 
     /// Whether devices can sign in by a code. Not at a kiosk: no application would sign the person out of its browser.

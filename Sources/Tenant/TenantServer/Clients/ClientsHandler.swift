@@ -7,17 +7,9 @@ import TenantSignIn
 import WebFormats
 
 /// The latest requests of the applications.
-struct ClientsHandler: Sendable {
+struct ClientsHandler: PlatformHandler {
     let journal = ClientJournal()
-    let registrations: Registrations
-    let clock: TenantClock
-    let addresses: Addresses
-
-    init(_ platform: Platform) {
-        registrations = platform.registrations
-        clock = platform.clock
-        addresses = platform.addresses
-    }
+    let platform: Platform
 
     /// `GET /clients`: the requests as JSON. For people they are below the failures, to which this leads.
     ///

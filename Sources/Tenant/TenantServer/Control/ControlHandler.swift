@@ -9,44 +9,15 @@ import TenantSignIn
 import WebFormats
 
 /// `/control`: failures on demand, as JSON for tests and as a page for people.
-struct ControlHandler: Sendable {
-    let registrations: Registrations
-    let registry: RunTimeRegistry?
-    let state: TenantState
-    let people: People
-    let grants: Grants
-    let controls: Controls
-    let clock: TenantClock
-    let addresses: Addresses
-    let logger: Logger
+struct ControlHandler: PlatformHandler {
+    let platform: Platform
     let layout: PageLayout
+    let clients: ClientsHandler
+    let rooms: RoomsBeside
     let forgetDevices: @Sendable () -> Void
     /// Makes clients open new connections. Many clients silently repeat a request if a connection that they used before
     /// is closed, so only on a new connection do they notice a missing response.
     let closeIdleConnections: @Sendable () async -> Void
-    let clients: ClientsHandler
-    let rooms: RoomsBeside
-
-    init(
-        _ platform: Platform, layout: PageLayout, clients: ClientsHandler, rooms: RoomsBeside,
-        forgetDevices: @escaping @Sendable () -> Void,
-        closeIdleConnections: @escaping @Sendable () async -> Void
-    ) {
-        registrations = platform.registrations
-        registry = platform.registry
-        state = platform.state
-        people = platform.people
-        grants = platform.grants
-        controls = platform.controls
-        clock = platform.clock
-        addresses = platform.addresses
-        logger = platform.logger
-        self.layout = layout
-        self.forgetDevices = forgetDevices
-        self.closeIdleConnections = closeIdleConnections
-        self.clients = clients
-        self.rooms = rooms
-    }
 
     /// `GET /control`: the settings as JSON, or the page with them and the applications' requests.
     ///

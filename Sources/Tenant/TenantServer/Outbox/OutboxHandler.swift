@@ -8,20 +8,12 @@ import TenantSignIn
 import WebFormats
 
 /// `/outbox`: the mails and text messages that the platform would have sent.
-struct OutboxHandler: Sendable {
+struct OutboxHandler: PlatformHandler {
     private static let mostSeconds = 30
 
+    let platform: Platform
     let outbox: Outbox
-    let registrations: Registrations
-    let clock: TenantClock
     let layout: PageLayout
-
-    init(_ platform: Platform, outbox: Outbox, layout: PageLayout) {
-        self.outbox = outbox
-        registrations = platform.registrations
-        clock = platform.clock
-        self.layout = layout
-    }
 
     /// `GET /outbox`: the page, or the same as JSON, which can wait for a code.
     func show(_ request: Request) async -> Response {
