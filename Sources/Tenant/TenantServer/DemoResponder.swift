@@ -23,14 +23,15 @@ struct DemoResponder: Responder {
     private let clients: ClientsHandler
     private let outbox: OutboxHandler
     private let runTime: RunTimeHandler?
-    private let announcement: Announcement
+    /// The facts about the tenant for programs, which are known once it listens.
+    private let announcement: Later<@Sendable () -> JSONValue>
     private let numbers: NumberTable
     /// Whether a failure on demand leaves the request without a response.
     private var isWithheld: @Sendable () async -> Bool = { false }
 
     init(
         _ configuration: DemoTenantConfiguration, platform: Platform,
-        announcement: Announcement = Announcement(),
+        announcement: Later<@Sendable () -> JSONValue> = Later(),
         closeIdleConnections: @escaping @Sendable () async -> Void = {}
     ) throws(DemoTenantError) {
         self.configuration = configuration
@@ -288,7 +289,7 @@ struct DemoResponder: Responder {
         case ["outbox"]: return handler { await outbox.show($0) }
         case ["control", "logout-token"]: return handler(needsKeys: true) { controlHandler.logoutToken($0) }
         case ["control", "announcement"]:
-            guard let announce = announcement.make else { return notFound(head) }
+            guard let announce = announcement.value else { return notFound(head) }
             return handler { _ in .json(.ok, announce()) }
         case _ where parts.count == 2 || parts.count == 3:
             guard let runTime, let kind = RunTimeHandler.Kind(rawValue: parts[1]) else { return notFound(head) }

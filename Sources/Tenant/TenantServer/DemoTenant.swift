@@ -16,8 +16,9 @@ public final class DemoTenant: Sendable {
     private let stateLock: FileLock?
     let platform: Platform
     private let server: HTTPServer
-    private let announcement: Announcement
-    private let served = ServedConnections()
+    private let announcement: Later<@Sendable () -> JSONValue>
+    /// Closes the connections of the server, which is made after its responder.
+    private let closing = Later<@Sendable () async -> Void>()
 
     /// Reads or creates the state; `start()` then serves it.
     /// - Parameters:
@@ -31,7 +32,7 @@ public final class DemoTenant: Sendable {
         self.configuration = configuration
         stateLock = try configuration.stateFile.map(Self.lock)
         platform = try Platform(configuration, logger: logger)
-        let announcement = Announcement()
+        let announcement = Later<@Sendable () -> JSONValue>()
         self.announcement = announcement
         var server = ServerConfiguration(
             host: configuration.listenHost ?? configuration.host, port: configuration.port,
@@ -49,7 +50,7 @@ public final class DemoTenant: Sendable {
             configuration: server, workers: workers,
             responder: try DemoResponder(
                 configuration, platform: platform, announcement: announcement,
-                closeIdleConnections: { [served] in await served.closeIdleConnections() }),
+                closeIdleConnections: { [closing] in await closing.value?() }),
             logger: logger)
     }
 
@@ -72,7 +73,8 @@ public final class DemoTenant: Sendable {
         do {
             let port = try await server.start()
             platform.addresses.origins = configuration.origins(port: port)
-            served.server = server
+            // Weak, because the server retains its responder.
+            closing.value = { [weak server] in await server?.closeIdleConnections() }
             return port
         } catch {
             throw .cannotListen("\(error)")
@@ -80,7 +82,7 @@ public final class DemoTenant: Sendable {
     }
 
     /// Answers `GET /control/announcement`.
-    package func announce(_ make: @escaping @Sendable () -> JSONValue) { announcement.make = make }
+    package func announce(_ make: @escaping @Sendable () -> JSONValue) { announcement.value = make }
 
     /// Stops serving, and lets another tenant have the state file. Requests under way get two seconds to finish.
     public func stop() async {
@@ -138,31 +140,14 @@ public final class DemoTenant: Sendable {
     }()
 }
 
-/// The facts about the tenant for programs, which are known once it listens.
-final class Announcement: Sendable {
-    private let made = Mutex<(@Sendable () -> JSONValue)?>(nil)
+/// A value that is known later than whoever needs it is made.
+final class Later<Value: Sendable>: Sendable {
+    private let known = Mutex<Value?>(nil)
 
-    var make: (@Sendable () -> JSONValue)? {
-        get { made.withLock { $0 } }
-        set { made.withLock { $0 = newValue } }
+    var value: Value? {
+        get { known.withLock { $0 } }
+        set { known.withLock { $0 = newValue } }
     }
-}
-
-/// The connections of the tenant's server, which is made after its responder.
-private final class ServedConnections: Sendable {
-    private struct Link {
-        /// Weak, because the server retains its responder, and so this object.
-        weak var server: HTTPServer?
-    }
-
-    private let link = Mutex(Link())
-
-    var server: HTTPServer? {
-        get { link.withLock { $0.server } }
-        set { link.withLock { $0.server = newValue } }
-    }
-
-    func closeIdleConnections() async { await server?.closeIdleConnections() }
 }
 
 extension Platform {

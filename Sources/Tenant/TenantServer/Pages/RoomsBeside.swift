@@ -1,5 +1,4 @@
 import Languages
-import Synchronization
 import TenantSignIn
 package import WebFormats
 
@@ -8,16 +7,13 @@ package final class RoomsBeside: Sendable {
     /// Makes the bar in a language, which leads back to this path, if there is one.
     package typealias Bar = @Sendable (_ tag: String, _ here: String?) -> HTML?
 
-    private let companion = Mutex<Bar?>(nil)
-
-    init() {}
+    private let companion = Later<Bar>()
 
     /// Takes the companion's bar.
-    package func show(_ bar: @escaping Bar) { companion.withLock { $0 = bar } }
+    package func show(_ bar: @escaping Bar) { companion.value = bar }
 
     func bar(_ here: String?) -> HTML {
-        let bar = companion.withLock(\.self)
-        if let html = bar?(DemoLanguage.tag, here) { return html }
+        if let html = companion.value?(DemoLanguage.tag, here) { return html }
         let (address, title) = ("/control?ui_locales=\(DemoLanguage.tag)", HTML(saying: "Failures on demand"))
         return RoomBar(
             start: RoomBar.Room(
