@@ -1,8 +1,8 @@
 import Foundation
-import HTTPServer
+package import HTTPServer
 package import HTTPTypes
 package import HTTPWire
-import TenantDirectory
+package import TenantDirectory
 package import WebFormats
 
 extension RequestHead {
@@ -17,6 +17,19 @@ extension RequestHead {
 extension FormFields {
     /// Returns the value of a field; nil if it is missing or empty, which mean the same in OAuth (RFC 6749 §3.1).
     package func text(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// Returns the value of a field that must be there.
+    package func required(_ name: String) throws(PlatformError) -> String {
+        guard let text = text(name) else { throw .missingParameter(name) }
+        return text
+    }
+}
+
+extension Request {
+    /// The parameters: from the body for POST, otherwise from the query; nil if they cannot be read.
+    package var parameters: FormFields? {
+        try? head.method == .post ? FormFields(body: body) : FormFields(query: head.query ?? "")
+    }
 }
 
 extension Response {

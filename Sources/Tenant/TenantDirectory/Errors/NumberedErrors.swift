@@ -12,7 +12,6 @@ extension PlatformError {
         error: "interaction_required", number: 90077,
         message: "User does not have an existing session and request prompt parameter has a value of 'None'.",
         prefix: userFlowPrefix)
-    package static let userFlowNeedsPage = notSignedInAtUserFlow
     package static let socialSignInCancelled = Self(
         error: "access_denied", number: 90273,
         message: "An invalid response was received : 'Error: access_denied,Error Description: The person cancelled.'",

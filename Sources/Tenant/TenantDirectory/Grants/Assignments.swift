@@ -28,8 +28,16 @@ extension Grants {
         }
     }
 
-    /// Throws if an account lacks an assignment.
-    package func checkAssignment(_ account: DemoAccount, _ client: DemoClient, scopes: [String]) throws(PlatformError) {
+    /// Throws if a consent to these scopes is missing, or an assignment.
+    ///
+    /// - Parameter isSilent: Whether no page has found out that an administrator has to consent first.
+    package func checkConsent(
+        of account: DemoAccount, to client: DemoClient, scopes: [String], isSilent: Bool = false
+    ) throws(PlatformError) {
+        let waitsForAdministrator = isSilent && needsAdministrator(account, for: client, scopes: scopes)
+        guard !waitsForAdministrator, hasConsented(account, to: client, scopes: scopes) else {
+            throw .notConsented(client)
+        }
         if let application = missingAssignment(account, client, scopes: scopes) {
             throw .notAssigned(account, to: application)
         }

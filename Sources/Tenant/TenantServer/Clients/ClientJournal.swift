@@ -68,9 +68,7 @@ extension ClientJournal.Content {
 extension ClientsHandler {
     /// Answers a request, and notes it if it is a client's.
     func answer(_ request: Request, _ body: (Request) async -> Response) async -> Response {
-        let fields =
-            try? request.head.method == .post
-            ? FormFields(body: request.body) : FormFields(query: request.head.query ?? "")
+        let fields = request.parameters
         guard let step = ClientStep(request, fields) else { return await body(request) }
         let note = ClientNote()
         let (time, start) = (clock.now(), ContinuousClock.now)

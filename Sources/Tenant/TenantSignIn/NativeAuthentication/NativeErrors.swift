@@ -40,9 +40,6 @@ extension PlatformError {
     static let tooManyRequests = Self(
         error: "temporarily_unavailable", number: 90055,
         message: "There are too many requests. Wait for a second.", status: .tooManyRequests)
-    static let nativePasswordWrong = Self(
-        error: "invalid_grant", number: 50126,
-        message: "Error validating credentials due to invalid username or password.")
     static let tooManyTries = Self(
         error: "invalid_grant", number: 50053,
         message: "Sign-in was blocked because there were too many wrong tries from this network.")

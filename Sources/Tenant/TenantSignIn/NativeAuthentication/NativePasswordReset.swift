@@ -24,11 +24,8 @@ extension NativeRequest {
 
     /// `POST resetpassword/v1.0/continue`
     func continueReset() throws -> JSONValue {
-        switch fields.text("grant_type") {
-        case "oob": break
-        case nil: throw PlatformError.missingParameter("grant_type")
-        case let other?: throw PlatformError.unsupportedNativeGrant(other)
-        }
+        let type = try fields.required("grant_type")
+        guard type == "oob" else { throw PlatformError.unsupportedNativeGrant(type) }
         var flow = try flow(.passwordReset, at: .code)
         try checkCode(flow)
         flow.step = .newPassword
@@ -39,7 +36,7 @@ extension NativeRequest {
 
     /// `POST resetpassword/v1.0/submit`
     func submitPassword() throws -> JSONValue {
-        guard let password = fields.text("new_password") else { throw PlatformError.missingParameter("new_password") }
+        let password = try fields.required("new_password")
         var flow = try flow(.passwordReset, at: .newPassword)
         let account = try person(flow)
         if let refusal = people.refusal(of: password, for: account) {

@@ -20,13 +20,9 @@ extension NativeRequest {
 
     /// `POST register/v1.0/challenge`
     func challengeRegistration() throws -> JSONValue {
-        guard let type = fields.text("challenge_type") else {
-            throw PlatformError.missingParameter("challenge_type")
-        }
+        let type = try fields.required("challenge_type")
         guard type.split(separator: " ").contains("oob") else { throw PlatformError.unknownChallenge(type) }
-        guard let target = fields.text("challenge_target") else {
-            throw PlatformError.missingParameter("challenge_target")
-        }
+        let target = try fields.required("challenge_target")
         var flow = try registering(.registration, .registrationCode, .preverified)
         let account = try person(flow)
         let contact = try contact(target)
@@ -45,13 +41,12 @@ extension NativeRequest {
     /// `POST register/v1.0/continue`
     func continueRegistration() throws -> JSONValue {
         var flow: NativeFlow
-        switch fields.text("grant_type") {
+        switch try fields.required("grant_type") {
         case "oob":
             flow = try registering(.registrationCode)
             try checkCode(flow)
         case "continuation_token": flow = try registering(.preverified)
-        case nil: throw PlatformError.missingParameter("grant_type")
-        case let other?: throw PlatformError.unsupportedNativeGrant(other)
+        case let other: throw PlatformError.unsupportedNativeGrant(other)
         }
         let account = try person(flow)
         guard let contact = flow.code?.contact else { throw continuationInvalid }

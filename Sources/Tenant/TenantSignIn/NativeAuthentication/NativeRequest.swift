@@ -9,26 +9,21 @@ import WebFormats
 extension IdentityPlatform {
     /// `POST` to an endpoint of native authentication but for the token endpoint, at the external tenant.
     package func native(_ endpoint: Controls.NativeEndpoint, _ request: Request, segment: TenantSegment) -> Response {
+        let exchange = Exchange(request, clock: clock)
         do {
-            let exchange = try Exchange(request, clock: clock)
-            do {
-                try checkRate(of: exchange, at: endpoint)
-                guard !exchange.fields.hasRepeatedNames else { throw PlatformError.malformedRequest }
-                let grant = GrantRequest(
-                    platform: self, exchange: exchange, segment: segment, settings: controls.settings)
-                let answer = try NativeRequest(grant, endpoint).answer()
-                return identified(.json(.ok, answer), exchange.diagnostics)
-            } catch let error as PlatformError {
-                var response = identified(.json(error.status, exchange.diagnostics.json(error)), exchange.diagnostics)
-                if error.status == .tooManyRequests { response.headerFields[.retryAfter] = "1" }
-                return response
-            }
+            try exchange.check()
+            try checkRate(of: exchange, at: endpoint)
+            guard !exchange.fields.hasRepeatedNames else { throw PlatformError.malformedRequest }
+            let grant = GrantRequest(
+                platform: self, exchange: exchange, segment: segment, settings: controls.settings)
+            let answer = try NativeRequest(grant, endpoint).answer()
+            return identified(.json(.ok, answer), exchange.diagnostics)
         } catch {
             if !(error is PlatformError) { logger.error("A request of native authentication failed.", error: error) }
-            let (error, diagnostics) = (
-                error as? PlatformError ?? .serverError, Diagnostics(request, nil, clock: clock)
-            )
-            return identified(.json(error.status, diagnostics.json(error)), diagnostics)
+            let error = error as? PlatformError ?? .serverError
+            var response = identified(.json(error.status, exchange.diagnostics.json(error)), exchange.diagnostics)
+            if error.status == .tooManyRequests { response.headerFields[.retryAfter] = "1" }
+            return response
         }
     }
 
@@ -176,7 +171,7 @@ struct NativeRequest {
 
     /// Returns the ways in which the app can ask a person.
     private func challengeTypes() throws -> Set<String> {
-        guard let text = fields.text("challenge_type") else { throw PlatformError.missingParameter("challenge_type") }
+        let text = try fields.required("challenge_type")
         try checkChallengeTypes()
         return Set(text.words)
     }
@@ -210,7 +205,7 @@ struct NativeRequest {
     ///
     /// - Parameter steps: The steps at which the request may come.
     func flow(_ kinds: NativeFlow.Kind..., at steps: NativeFlow.Step...) throws(PlatformError) -> NativeFlow {
-        guard let text = fields.text("continuation_token") else { throw .missingParameter("continuation_token") }
+        let text = try fields.required("continuation_token")
         guard
             let token = platform.state.sealer.open(text, for: .continuation, as: ContinuationToken.self),
             token.clientID == client.id, kinds.contains(token.kind), steps.contains(token.step),
@@ -256,7 +251,7 @@ struct NativeRequest {
 
     /// Throws unless the request has the code that was sent. Five wrong tries end the flow.
     func checkCode(_ flow: NativeFlow) throws {
-        guard let text = fields.text("oob") else { throw PlatformError.missingParameter("oob") }
+        let text = try fields.required("oob")
         try check(platform.guess(text, codeOf: flow, from: grant.exchange.request.peer), else: .codeWrong)
     }
 

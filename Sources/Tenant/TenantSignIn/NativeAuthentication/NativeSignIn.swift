@@ -48,13 +48,13 @@ extension NativeRequest {
         try checkChallengeTypes()
         switch type {
         case "password":
-            guard let password = fields.text("password") else { throw PlatformError.missingParameter("password") }
+            let password = try fields.required("password")
             let flow = try flow(.signIn, at: .password)
             let account = try person(flow)
             let guess = platform.guess(flow) {
                 platform.judge(password, of: account, from: grant.exchange.request.peer)
             }
-            try check(guess, else: .nativePasswordWrong)
+            try check(guess, else: .passwordWrong)
             return try finish(flow, account)
         case "oob", "mfa_oob":
             // Microsoft's reference sends the code of the second factor with `oob` (read in July 2025), and MSAL with

@@ -34,20 +34,19 @@ extension NativeRequest {
     func continueSignUp() throws -> JSONValue {
         guard let userFlow = client.signUpFlow else { throw PlatformError.noUserFlow }
         var flow: NativeFlow
-        switch fields.text("grant_type") {
+        switch try fields.required("grant_type") {
         case "oob":
             flow = try self.flow(.signUp, at: .code)
             try checkCode(flow)
         case "password":
-            guard let password = fields.text("password") else { throw PlatformError.missingParameter("password") }
+            let password = try fields.required("password")
             flow = try self.flow(.signUp, at: .password)
             flow.password = try accepted(password, flow)
         case "attributes":
-            guard fields.text("attributes") != nil else { throw PlatformError.missingParameter("attributes") }
+            _ = try fields.required("attributes")
             flow = try self.flow(.signUp, at: .attributes)
             flow.attributes = try attributes(userFlow, known: flow.attributes)
-        case nil: throw PlatformError.missingParameter("grant_type")
-        case let other?: throw PlatformError.unsupportedNativeGrant(other)
+        case let other: throw PlatformError.unsupportedNativeGrant(other)
         }
         return try finishSignUp(flow, userFlow)
     }

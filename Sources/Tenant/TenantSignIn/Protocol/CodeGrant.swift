@@ -9,14 +9,10 @@ extension GrantRequest {
     func redeemCode() throws -> JSONValue {
         let code = fields.text("code").flatMap { state.sealer.open($0, for: .code, as: AuthorizationCode.self) }
         let client = try authenticatedClient(redeeming: code.map { ($0.clientID, $0.redirectClass) })
-        guard fields.text("code") != nil else { throw PlatformError.missingParameter("code") }
-        guard let redirectURI = fields.text("redirect_uri") else {
-            throw PlatformError.missingParameter("redirect_uri")
-        }
+        _ = try fields.required("code")
+        let redirectURI = try fields.required("redirect_uri")
         guard let code else { throw PlatformError.malformedCode(at: segment) }
-        guard let account = platform.people.account(username: code.username) else {
-            throw PlatformError.unknownPerson(code.username, at: segment)
-        }
+        let account = try person(code.username)
         try checkVersion(for: account)
         // One on demand is the one that was asked for.
         if let error = code.replay?.redemptionError { throw error }
@@ -46,10 +42,7 @@ extension GrantRequest {
         }
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         let claims = try RequestedClaims(fields["claims"])
-        guard platform.grants.hasConsented(account, to: client, scopes: scopes) else {
-            throw PlatformError.notConsented(client)
-        }
-        try platform.grants.checkAssignment(account, client, scopes: scopes)
+        try platform.grants.checkConsent(of: account, to: client, scopes: scopes)
         let requested = claims.including(code.claims)
         try platform.grants.checkContexts(requested, of: account, by: code.authentication)
         try redeemOnce(code.id, until: code.expires)
@@ -58,9 +51,7 @@ extension GrantRequest {
             client, code.redirectClass, account, code.authentication, requested: requested
         ).answer(
             scopes: scopes, asked: askedScope ?? code.askedScope, granted: merged(code.scopes, scopes),
-            nonce: code.nonce,
-            challenge: controls.challengeMet(by: account.objectID, asking: claims.notBefore),
-            fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")
+            nonce: code.nonce, fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")
         controls.count(.tokenCode)
         return answer
     }

@@ -72,7 +72,7 @@ extension DemoAuthorizationRequest {
     private static func client(
         _ fields: FormFields, at segment: TenantSegment, of platform: IdentityPlatform
     ) throws(PlatformError) -> (DemoClient, redirectURI: String) {
-        guard let id = fields.text("client_id") else { throw .missingParameter("client_id") }
+        let id = try fields.required("client_id")
         let client = try platform.registrations.client(id: id, at: segment)
         guard !client.redirectURIs.isEmpty else { throw .noAddressRegistered }
         // Without one, the only one that is registered is meant (authz-err-10).
@@ -148,14 +148,14 @@ extension DemoAuthorizationRequest {
     private init(
         _ fields: FormFields, segment: TenantSegment, client: DemoClient, target: AnswerTarget, scopes: Scopes
     ) throws(PlatformError) {
-        guard let responseType = fields.text("response_type") else { throw .missingParameter("response_type") }
+        let responseType = try fields.required("response_type")
         let kinds = Set(responseType.split(separator: " "))
         let wantsIDToken = kinds.contains("id_token")
         guard kinds.isSubset(of: client.issuesIDTokens ? ["code", "id_token"] : ["code"]), !kinds.isEmpty else {
             throw .unsupportedResponseType(responseType)
         }
-        if wantsIDToken, fields.text("nonce") == nil { throw .missingParameter("nonce") }
-        guard let scope = fields.text("scope") else { throw .missingParameter("scope") }
+        if wantsIDToken { _ = try fields.required("nonce") }
+        let scope = try fields.required("scope")
         var maxAge: Int?
         if let text = fields.text("max_age") {
             guard let seconds = Int(text), seconds >= 0 else { throw .unsupportedValue(text, of: "max_age") }

@@ -24,7 +24,7 @@ extension GrantRequest {
     /// Issues the codes of a request: one for the device and one for the person.
     func deviceCode() throws -> JSONValue {
         let client = try clientOfDevice()
-        guard let askedScope = fields.text("scope") else { throw PlatformError.missingParameter("scope") }
+        let askedScope = try fields.required("scope")
         let scopes = try platform.scopes.parse(askedScope, of: client, tenant: segment.directoryID)
         guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(askedScope) }
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
@@ -69,7 +69,7 @@ extension GrantRequest {
     /// Redeems the device code of a request, once the person has finished.
     func deviceTokens() throws -> JSONValue {
         let (client, secret) = try namedClient()
-        guard let text = fields.text("device_code") else { throw PlatformError.missingParameter("device_code") }
+        let text = try fields.required("device_code")
         guard let code = state.sealer.open(text, for: .deviceCode, as: DeviceCode.self) else {
             throw PlatformError.deviceCodeUnknown
         }
@@ -88,9 +88,7 @@ extension GrantRequest {
             case .approved(let username, let authentication): (username, authentication)
             }
         try checkPublicFlow(of: client, secret)
-        guard let account = platform.people.account(username: username) else {
-            throw PlatformError.unknownPerson(username, at: segment)
-        }
+        let account = try person(username)
         return try inWords(of: account) { try tokens(for: code, id, signIn, of: account, authentication, for: client) }
     }
 
@@ -101,17 +99,13 @@ extension GrantRequest {
         try checkRevocation(account, authentication, issued: authentication.time)
         let claims = try RequestedClaims(fields["claims"])
         try platform.grants.checkPermissions(of: client, scopes: signIn.scopes)
-        guard platform.grants.hasConsented(account, to: client, scopes: signIn.scopes) else {
-            throw PlatformError.notConsented(client)
-        }
-        try platform.grants.checkAssignment(account, client, scopes: signIn.scopes)
+        try platform.grants.checkConsent(of: account, to: client, scopes: signIn.scopes)
         let requested = claims.including(signIn.claims)
         try platform.grants.checkContexts(requested, of: account, by: authentication)
         try redeemOnce(id, until: code.expires)
         _ = controls.challengeMet(by: account.objectID, asking: signIn.claims.notBefore)
         let answer = try issuer(client, .native, account, authentication, requested: requested).answer(
             scopes: signIn.scopes, asked: code.askedScope, granted: signIn.scopes, nonce: nil,
-            challenge: controls.challengeMet(by: account.objectID, asking: claims.notBefore),
             fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")
         controls.count(.tokenDevice)
         return answer

@@ -10,20 +10,21 @@ package import WebFormats
 struct Exchange {
     let request: Request
     let diagnostics: Diagnostics
-    /// The parameters: from the body for POST, otherwise from the query.
+    /// The parameters; none if they cannot be read.
     let fields: FormFields
+    private let isReadable: Bool
 
-    init(_ request: Request, clock: TenantClock, isVersion1: Bool = false) throws(PlatformError) {
+    init(_ request: Request, clock: TenantClock, isVersion1: Bool = false) {
         self.request = request
-        do {
-            let sent =
-                request.head.method == .post
-                ? try FormFields(body: request.body) : try FormFields(query: request.head.query ?? "")
-            fields = isVersion1 ? sent.ofVersion2 : sent
-        } catch {
-            throw .malformedRequest
-        }
+        let sent = request.parameters
+        isReadable = sent != nil
+        fields = (isVersion1 ? sent?.ofVersion2 : sent) ?? FormFields([])
         diagnostics = Diagnostics(request, fields, clock: clock)
+    }
+
+    /// Throws if the parameters cannot be read.
+    func check() throws(PlatformError) {
+        guard isReadable else { throw .malformedRequest }
     }
 }
 

@@ -14,7 +14,7 @@ extension GrantRequest {
         guard fields.text("requested_token_use") == "on_behalf_of" else {
             throw PlatformError.missingParameter("requested_token_use")
         }
-        guard let assertion = fields.text("assertion") else { throw PlatformError.missingParameter("assertion") }
+        let assertion = try fields.required("assertion")
         // Graph's own token cannot be checked by anybody, and an opaque one cannot be read.
         guard let claims = state.verifiedClaims(assertion), let audience = claims["aud"]?.string,
             audience != AccessToken.graphAudience
@@ -55,8 +55,7 @@ extension GrantRequest {
         case .organizations, .tenant, .userFlow: break
         }
         let client = try authenticatedClient()
-        guard let username = fields.text("username") else { throw PlatformError.missingParameter("username") }
-        guard let password = fields.text("password") else { throw PlatformError.missingParameter("password") }
+        let (username, password) = (try fields.required("username"), try fields.required("password"))
         guard let account = platform.people.account(username: username), segment.admits(account),
             account.identityProvider == nil
         else {
@@ -81,19 +80,15 @@ extension GrantRequest {
         redirectClass: DemoClient.RedirectClass
     ) throws -> JSONValue {
         let requested = try RequestedClaims(fields["claims"])
-        guard let asked = fields.text("scope") else { throw PlatformError.missingParameter("scope") }
+        let asked = try fields.required("scope")
         let scopes = try scopes(asked, of: client)
         guard platform.scopes.resources(scopes).count <= 1 else { throw PlatformError.severalResources(asked) }
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
-        guard !platform.grants.needsAdministrator(account, for: client, scopes: scopes),
-            platform.grants.hasConsented(account, to: client, scopes: scopes)
-        else { throw PlatformError.notConsented(client) }
-        try platform.grants.checkAssignment(account, client, scopes: scopes)
+        try platform.grants.checkConsent(of: account, to: client, scopes: scopes, isSilent: true)
         try platform.grants.checkContexts(requested, of: account, by: authentication)
         return try issuer(client, redirectClass, account, authentication, requested: requested).answer(
             scopes: scopes, asked: asked, granted: scopes, nonce: nil,
-            challenge: controls.challengeMet(by: account.objectID, asking: requested.notBefore), fault: nil,
-            wantsClientInfo: ["1", "true"].contains(fields["client_info"]))
+            fault: nil, wantsClientInfo: ["1", "true"].contains(fields["client_info"]))
     }
 }
 
@@ -136,7 +131,7 @@ extension PlatformError {
             message: "The user account \(username) does not exist in the \(tenant)directory. To sign into this "
                 + "application, the account must be added to the directory.", suberror: "bad_token")
     }
-    fileprivate static let passwordWrong = Self(
+    static let passwordWrong = Self(
         error: "invalid_grant", number: 50126,
         message: "Error validating credentials due to invalid username or password.")
 }

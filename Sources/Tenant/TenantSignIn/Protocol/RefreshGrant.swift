@@ -11,11 +11,9 @@ extension GrantRequest {
     func refresh() throws -> JSONValue {
         let token = openedToken("refresh_token")
         let client = try authenticatedClient(redeeming: token.map { ($0.clientID, $0.redirectClass) })
-        guard fields.text("refresh_token") != nil else { throw PlatformError.missingParameter("refresh_token") }
+        _ = try fields.required("refresh_token")
         guard let token else { throw PlatformError.malformedRefreshToken(at: segment) }
-        guard let account = platform.people.account(username: token.username) else {
-            throw PlatformError.unknownPerson(token.username, at: segment)
-        }
+        let account = try person(token.username)
         try checkVersion(for: account)
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         // The silent request of an app with native authentication is the ordinary one.
@@ -52,18 +50,14 @@ extension GrantRequest {
             throw PlatformError.secondFactorNeeded
         }
         try platform.grants.checkContexts(claims, of: account, by: token.authentication)
-        guard !platform.grants.needsAdministrator(account, for: client, scopes: scopes),
-            platform.grants.hasConsented(account, to: client, scopes: scopes)
-        else { throw PlatformError.notConsented(client) }
-        try platform.grants.checkAssignment(account, client, scopes: scopes)
+        try platform.grants.checkConsent(of: account, to: client, scopes: scopes, isSilent: true)
         // All checks come before this point, so that of two simultaneous uses exactly one succeeds.
         let renewal = try renewal(of: token)
         let answer = try issuer(
             client, token.redirectClass, account, token.authentication, requested: claims
         ).answer(
             scopes: scopes, asked: askedScope, granted: merged(token.scopes, scopes), nonce: nil,
-            challenge: controls.challengeMet(by: account.objectID, asking: claims.notBefore), fault: nil,
-            wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
+            fault: nil, wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
         controls.count(.tokenRefresh)
         // An unchanged scope may be omitted (RFC 6749 §5.1). Other providers do that.
         guard settings.isGeneric, askedScope == nil, case .object(var members) = answer else { return answer }
@@ -115,17 +109,14 @@ extension GrantRequest {
 extension IdentityPlatform {
     /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), available while the tenant acts as another provider.
     package func revoke(_ request: Request, segment: TenantSegment) -> Response {
+        let exchange = Exchange(request, clock: clock)
         do throws(PlatformError) {
-            let exchange = try Exchange(request, clock: clock)
-            do throws(PlatformError) {
-                let settings = controls.settings
-                try GrantRequest(platform: self, exchange: exchange, segment: segment, settings: settings).revoke()
-                return .noStore(.ok, "text/plain; charset=utf-8", [])
-            } catch {
-                return tokenError(error, at: segment, exchange.diagnostics)
-            }
+            try exchange.check()
+            let settings = controls.settings
+            try GrantRequest(platform: self, exchange: exchange, segment: segment, settings: settings).revoke()
+            return .noStore(.ok, "text/plain; charset=utf-8", [])
         } catch {
-            return tokenError(error, at: segment, Diagnostics(request, nil, clock: clock))
+            return tokenError(error, at: segment, exchange.diagnostics)
         }
     }
 }

@@ -21,13 +21,12 @@ extension TokenIssuer {
     private static let personalIDTokenSeconds = 86400
 
     /// Returns the claims of an access token, in the version that the API's registration asks for.
-    func accessTokenClaims(scopes: [String], expiry: Int, challenge: Int?) -> [String: JSONValue] {
+    func accessTokenClaims(scopes: [String], expiry: Int) -> [String: JSONValue] {
         let audience = platform.scopes.audience(scopes)
         let api = platform.registrations.owner(of: audience)
         let isVersion2 = api?.accessTokenVersion == .v2
         if let flow = segment.userFlow {
-            return userFlowAccessTokenClaims(
-                of: flow, audience: audience, scopes: scopes, expiry: expiry, challenge: challenge)
+            return userFlowAccessTokenClaims(of: flow, audience: audience, scopes: scopes, expiry: expiry)
         }
         // Within the token, a scope of an API has its own name, without the audience. Graph's have OpenID Connect's too.
         let isForGraph = audience == AccessToken.graphAudience

@@ -44,29 +44,24 @@ extension IdentityPlatform {
         _ request: Request, _ segment: TenantSegment, _ isVersion1: Bool, _ settings: Controls.Settings,
         _ make: (GrantRequest) throws -> JSONValue
     ) -> Response {
+        let exchange = Exchange(request, clock: clock, isVersion1: isVersion1)
         do {
-            let exchange = try Exchange(request, clock: clock, isVersion1: isVersion1)
-            do {
-                if let error = controls.takePlatformError(.token) { throw error }
-                let request = GrantRequest(
-                    platform: self, exchange: exchange, segment: segment, settings: settings, isVersion1: isVersion1)
-                guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
-                try exchange.fields.checkSupport()
-                var response = identified(.json(.ok, try make(request)), exchange.diagnostics)
-                if segment.userFlow == nil, let name = HTTPField.Name("x-ms-clitelem") {
-                    response.headerFields[name] = "1,0,0,,"
-                }
-                return response
-            } catch let error as PlatformError {
-                return tokenError(
-                    error, at: segment, exchange.diagnostics, scope: exchange.fields.text("scope"),
-                    isVersion1: isVersion1)
+            try exchange.check()
+            if let error = controls.takePlatformError(.token) { throw error }
+            let request = GrantRequest(
+                platform: self, exchange: exchange, segment: segment, settings: settings, isVersion1: isVersion1)
+            guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
+            try exchange.fields.checkSupport()
+            var response = identified(.json(.ok, try make(request)), exchange.diagnostics)
+            if segment.userFlow == nil, let name = HTTPField.Name("x-ms-clitelem") {
+                response.headerFields[name] = "1,0,0,,"
             }
+            return response
         } catch {
             if !(error is PlatformError) { logger.error("A token request to the demo tenant failed.", error: error) }
             return tokenError(
-                error as? PlatformError ?? .serverError, at: segment, Diagnostics(request, nil, clock: clock),
-                isVersion1: isVersion1)
+                error as? PlatformError ?? .serverError, at: segment, exchange.diagnostics,
+                scope: exchange.fields.text("scope"), isVersion1: isVersion1)
         }
     }
 
@@ -115,8 +110,7 @@ struct GrantRequest {
 
     /// Returns the tokens for the grant that the request names.
     fileprivate func tokens() throws -> JSONValue {
-        switch fields.text("grant_type") {
-        case nil: throw PlatformError.missingParameter("grant_type")
+        switch try fields.required("grant_type") {
         case "authorization_code": return try redeemCode()
         case "refresh_token": return try refresh()
         case "client_credentials": return try ownToken()
@@ -124,12 +118,20 @@ struct GrantRequest {
         // The word of older clients, such as MSAL for Node of 2022 (dc-09).
         case "device_code" where segment.userFlow == nil: return try deviceTokens()
         case Self.onBehalfOf where segment.userFlow == nil: return try tokenOnBehalf()
-        case let type? where isNative(type): return try nativeTokens(type)
+        case let type where isNative(type): return try nativeTokens(type)
         case "password" where platform.grants.allowsPasswords: return try tokensOfPassword()
-        case let other?:
+        case let other:
             _ = try authenticatedClient()
             throw PlatformError.unsupportedGrantType(other)
         }
+    }
+
+    /// Returns the person of a grant.
+    func person(_ username: String) throws(PlatformError) -> DemoAccount {
+        guard let account = platform.people.account(username: username) else {
+            throw .unknownPerson(username, at: segment)
+        }
+        return account
     }
 
     /// Throws if everything that was issued under an authentication has ended since.
@@ -187,7 +189,8 @@ struct GrantRequest {
             authentication: authentication, now: max(now, validFrom ?? now), settings: settings,
             clientProof: redirectClass == .web || redirectClass == nil && !client.isPublic ? clientProof : "0",
             requested: requested, isVersion1: isVersion1,
-            isOnBehalf: fields.text("grant_type") == Self.onBehalfOf)
+            isOnBehalf: fields.text("grant_type") == Self.onBehalfOf,
+            challenge: controls.challengeMet(by: account.objectID, asking: requested.notBefore))
     }
 
     /// Returns the scopes of both, without duplicates.

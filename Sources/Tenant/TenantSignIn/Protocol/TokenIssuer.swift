@@ -26,6 +26,8 @@ struct TokenIssuer {
     var isVersion1 = false
     /// Whether the tokens are for an API that calls another one for the person.
     var isOnBehalf = false
+    /// The claims challenge that the account has met.
+    var challenge: Int?
 
     var seconds: Int { Int(now.timeIntervalSince1970) }
     /// The person's tenant for this token: their home, or the requested tenant that they are a guest of.
@@ -41,11 +43,10 @@ struct TokenIssuer {
     ///   - asked: The parameter `scope`, whose form the answer keeps.
     ///   - granted: The scopes of the refresh token.
     ///   - nonce: The nonce for the ID token of a code.
-    ///   - challenge: The claims challenge that this account has met.
     ///   - fault: The fault that the ID token gets.
     ///   - renewal: The refresh token that was redeemed; nil for a code.
     func answer(
-        scopes: [String], asked: String?, granted: [String], nonce: String?, challenge: Int?, fault: DemoIDTokenFault?,
+        scopes: [String], asked: String?, granted: [String], nonce: String?, fault: DemoIDTokenFault?,
         wantsClientInfo: Bool, renewal: RefreshFamilies.Renewal? = nil
     ) throws -> JSONValue {
         let lifetime = accessTokenSeconds(for: platform.scopes.audience(scopes))
@@ -56,13 +57,12 @@ struct TokenIssuer {
                 "token_type": "Bearer",
                 "scope": .string(platform.scopes.listed(scopes, asked: asked)),
                 "expires_in": .integer(lifetime), "ext_expires_in": .integer(lifetime),
-                "access_token": .string(try accessToken(scopes: scopes, lifetime: lifetime, challenge: challenge)),
+                "access_token": .string(try accessToken(scopes: scopes, lifetime: lifetime)),
             ]
             // Long-lived tokens are refreshed halfway through their lifetime.
             if lifetime >= 7200 { answer["refresh_in"] = .integer(lifetime / 2) }
         } else {
-            answer = try userFlowAnswer(
-                scopes: scopes, asked: asked, granted: granted, lifetime: lifetime, challenge: challenge)
+            answer = try userFlowAnswer(scopes: scopes, asked: asked, granted: granted, lifetime: lifetime)
         }
         if granted.contains("offline_access") {
             answer["refresh_token"] = .string(try refreshToken(scopes: granted, renewal))
@@ -95,8 +95,8 @@ struct TokenIssuer {
             for: .refreshToken)
     }
 
-    func accessToken(scopes: [String], lifetime: Int, challenge: Int?) throws -> String {
-        let claims = accessTokenClaims(scopes: scopes, expiry: seconds + lifetime, challenge: challenge)
+    func accessToken(scopes: [String], lifetime: Int) throws -> String {
+        let claims = accessTokenClaims(scopes: scopes, expiry: seconds + lifetime)
         guard claims["aud"]?.string == AccessToken.graphAudience else { return try key().sign(claims) }
         // Only Graph can check its own tokens, and read those of personal accounts.
         return account.kind == .personal

@@ -9,7 +9,7 @@ extension TokenIssuer {
     /// Returns the members of an answer, whose numbers are texts. There is an access token for an API alone: user flows
     /// have no Graph.
     func userFlowAnswer(
-        scopes: [String], asked: String?, granted: [String], lifetime: Int, challenge: Int?
+        scopes: [String], asked: String?, granted: [String], lifetime: Int
     ) throws -> [String: JSONValue] {
         func text(_ number: Int) -> JSONValue { .string(String(number)) }
         let info: JSONValue = [
@@ -29,7 +29,7 @@ extension TokenIssuer {
         }
         answer.merge([
             "scope": .string(platform.scopes.listed(scopes, asked: asked)),
-            "access_token": .string(try accessToken(scopes: scopes, lifetime: lifetime, challenge: challenge)),
+            "access_token": .string(try accessToken(scopes: scopes, lifetime: lifetime)),
             "expires_in": text(lifetime), "expires_on": text(seconds + lifetime),
             "resource": .string(platform.registrations.owner(of: audience)?.id ?? audience),
         ]) { $1 }
@@ -54,7 +54,7 @@ extension TokenIssuer {
 
     /// Returns the claims of an access token.
     func userFlowAccessTokenClaims(
-        of flow: UserFlow, audience: String, scopes: [String], expiry: Int, challenge: Int?
+        of flow: UserFlow, audience: String, scopes: [String], expiry: Int
     ) -> [String: JSONValue] {
         let api = platform.registrations.owner(of: audience)
         let names = scopes.filter { $0.hasPrefix(audience + "/") }.map { String($0.dropFirst(audience.count + 1)) }

@@ -107,7 +107,8 @@ extension IdentityPlatform {
     /// Runs an endpoint whose errors are pages.
     func onPage(_ request: Request, _ body: (Exchange) throws -> Response) -> Response {
         do {
-            let exchange = try Exchange(request, clock: clock)
+            let exchange = Exchange(request, clock: clock)
+            try exchange.check()
             // A form's parameters are in its address.
             let query = request.head.query.flatMap { try? FormFields(query: $0) } ?? exchange.fields
             let language = layout.languages.language(

@@ -62,8 +62,8 @@ struct SignIn {
         }
         switch platform.step(flow, client) {
         case .pickAccount, .signUp: return try fail(notSignedIn)
-        case .profile, .newPassword: return try fail(.userFlowNeedsPage)
-        case .code(let code) where code.kind == .passwordReset: return try fail(.userFlowNeedsPage)
+        case .profile, .newPassword: return try fail(.notSignedInAtUserFlow)
+        case .code(let code) where code.kind == .passwordReset: return try fail(.notSignedInAtUserFlow)
         case .password, .code, .secondFactor:
             guard let authentication = flow.authentication else { return try fail(notSignedIn) }
             do throws(PlatformError) {

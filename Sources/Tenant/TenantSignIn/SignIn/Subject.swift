@@ -8,8 +8,7 @@ extension IdentityPlatform {
     /// Returns the client and the person of a request, as far as it says something about them: in its parameters, in an
     /// access token, or in the values that the tenant sealed.
     package func subject(of request: Request) -> RuledRequest.Subject {
-        let isPost = request.head.method == .post
-        let fields = try? isPost ? FormFields(body: request.body) : FormFields(query: request.head.query ?? "")
+        let fields = request.parameters
         if let claims = (request.head.bearerToken ?? fields?.text("access_token")).flatMap(state.verifiedClaims) {
             return RuledRequest.Subject(
                 clientID: claims.clientIDOfToken?.lowercased(), username: people.account(of: claims)?.username)
