@@ -6,10 +6,7 @@ extension GraphCall {
     /// `GET /applications`: the registrations whose home is the token's tenant.
     func applications() -> GraphAnswer {
         let clients = graph.registrations.all.filter { $0.homeTenantID == tenantID }
-        return .collection(
-            GraphCollection(
-                context: "applications", types: [.application],
-                entities: clients.map { graph.application($0, showsKeys: false) }))
+        return .list("applications", of: [.application], clients.map { graph.application($0, showsKeys: false) })
     }
 
     /// `GET /applications/{id}` and `/applications(appId='{client ID}')`

@@ -38,6 +38,14 @@ enum GraphAnswer: Sendable {
     case collection(GraphCollection)
     case identifiers([String])
     case response(Response)
+
+    /// Returns a collection of the directory's objects.
+    static func list(
+        _ context: String, of types: [GraphType], _ entities: [GraphEntity],
+        _ kind: GraphCollection.Kind = .directory
+    ) -> GraphAnswer {
+        .collection(GraphCollection(kind: kind, context: context, types: types, entities: entities))
+    }
 }
 
 extension Graph {

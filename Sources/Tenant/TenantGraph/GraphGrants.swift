@@ -5,18 +5,14 @@ import WebFormats
 extension GraphCall {
     /// `GET /oauth2PermissionGrants`
     func permissionGrants() -> GraphAnswer {
-        .collection(
-            GraphCollection(
-                context: "oauth2PermissionGrants", types: [.permissionGrant],
-                entities: graph.permissionGrants(in: tenantID)))
+        .list("oauth2PermissionGrants", of: [.permissionGrant], graph.permissionGrants(in: tenantID))
     }
 
     /// `GET /servicePrincipals/{id}/oauth2PermissionGrants`: the consents to an application.
     func permissionGrantsOfPrincipal() throws(GraphError) -> GraphAnswer {
         let principal = try foundPrincipal()
         let grants = graph.permissionGrants(in: tenantID).filter { $0.members["clientId"] == .string(principal.id) }
-        return .collection(
-            GraphCollection(context: "oauth2PermissionGrants", types: [.permissionGrant], entities: grants))
+        return .list("oauth2PermissionGrants", of: [.permissionGrant], grants)
     }
 
     /// `GET /servicePrincipals/{id}/appRoleAssignments`: the roles that an application was granted.
@@ -25,7 +21,7 @@ extension GraphCall {
         let assignments = graph.roleAssignments(in: tenantID).filter {
             $0.members["principalId"] == .string(principal.id)
         }
-        return .collection(assignmentCollection(of: principal, "appRoleAssignments", assignments))
+        return list(assignments, of: principal, "appRoleAssignments")
     }
 
     /// `GET /servicePrincipals/{id}/appRoleAssignedTo`: the people, groups and applications with the application's roles.
@@ -34,14 +30,11 @@ extension GraphCall {
         let assignments = graph.roleAssignments(in: tenantID).filter {
             $0.members["resourceId"] == .string(principal.id)
         }
-        return .collection(assignmentCollection(of: principal, "appRoleAssignedTo", assignments))
+        return list(assignments, of: principal, "appRoleAssignedTo")
     }
 
-    private func assignmentCollection(
-        of principal: GraphPrincipal, _ name: String, _ entities: [GraphEntity]
-    ) -> GraphCollection {
-        GraphCollection(
-            context: "servicePrincipals('\(principal.id)')/\(name)", types: [.appRoleAssignment], entities: entities)
+    private func list(_ assignments: [GraphEntity], of principal: GraphPrincipal, _ name: String) -> GraphAnswer {
+        .list("servicePrincipals('\(principal.id)')/\(name)", of: [.appRoleAssignment], assignments)
     }
 }
 

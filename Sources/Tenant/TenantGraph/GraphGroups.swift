@@ -5,8 +5,7 @@ extension GraphCall {
     /// `GET /groups`
     func groups() -> GraphAnswer {
         let groups = graph.groups(in: tenantID).filter { !$0.isRole }
-        return .collection(
-            GraphCollection(context: "groups", types: [.group], entities: groups.map(\.graphEntity)))
+        return .list("groups", of: [.group], groups.map(\.graphEntity))
     }
 
     /// `GET /groups/{id}`
@@ -19,10 +18,7 @@ extension GraphCall {
             graph.graphUser($0, in: tenantID).typed
         }
         let groups = graph.groups(in: tenantID).filter { $0.memberOf.contains(group.name) }
-        return .collection(
-            GraphCollection(
-                kind: .references, context: "directoryObjects", types: [.user, .group],
-                entities: people + groups.map(\.graphEntity.typed)))
+        return .list("directoryObjects", of: [.user, .group], people + groups.map(\.graphEntity.typed), .references)
     }
 
     /// `GET /me/memberOf`
@@ -33,17 +29,12 @@ extension GraphCall {
 
     private func memberships(of account: DemoAccount, transitive: Bool) -> GraphAnswer {
         let groups = graph.groups(of: account, in: tenantID, transitive: transitive)
-        return .collection(
-            GraphCollection(
-                kind: .references, context: "directoryObjects", types: [.group, .directoryRole],
-                entities: groups.map(\.graphEntity.typed)))
+        return .list("directoryObjects", of: [.group, .directoryRole], groups.map(\.graphEntity.typed), .references)
     }
 
     /// `GET /organization`
     func organizations() -> GraphAnswer {
-        .collection(
-            GraphCollection(
-                context: "organization", types: [.organization], entities: [graph.organization(tenantID)]))
+        .list("organization", of: [.organization], [graph.organization(tenantID)])
     }
 
     /// `GET /organization/{id}`

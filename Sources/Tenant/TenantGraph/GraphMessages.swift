@@ -6,8 +6,7 @@ extension GraphCall {
     /// `GET /me/messages`, the newest first.
     func messages(of account: DemoAccount) throws(GraphError) -> GraphAnswer {
         let context = "users('\(account.graphID(in: tenantID))')/messages"
-        return .collection(
-            GraphCollection(kind: .mail, context: context, types: [.message], entities: try mailbox(of: account)))
+        return .list(context, of: [.message], try mailbox(of: account), .mail)
     }
 
     /// `GET /me/messages/{id}`

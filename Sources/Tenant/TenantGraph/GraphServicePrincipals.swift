@@ -37,10 +37,7 @@ struct GraphPrincipal: Sendable {
 extension GraphCall {
     /// `GET /servicePrincipals`
     func servicePrincipals() -> GraphAnswer {
-        .collection(
-            GraphCollection(
-                context: "servicePrincipals", types: [.servicePrincipal],
-                entities: graph.principals(in: tenantID).map(\.entity)))
+        .list("servicePrincipals", of: [.servicePrincipal], graph.principals(in: tenantID).map(\.entity))
     }
 
     /// `GET /servicePrincipals/{id}` and `/servicePrincipals(appId='{client ID}')`

@@ -11,9 +11,7 @@ extension GraphCall {
     /// `GET /users`
     func users() -> GraphAnswer {
         let people = graph.people.accounts.filter { $0.objectID(in: tenantID) != nil }
-        return .collection(
-            GraphCollection(
-                context: "users", types: [.user], entities: people.map { graph.graphUser($0, in: tenantID) }))
+        return .list("users", of: [.user], people.map { graph.graphUser($0, in: tenantID) })
     }
 
     /// `GET /me` and `/users/{id}`

@@ -9,11 +9,10 @@ struct DeviceCodePage: Page {
     var title: HTML { "Enter code" }
 
     var content: HTML {
-        let wrong: HTML = refusal == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
             <label for="user_code">\(HTML(saying: "Code"))</label>
             <input id="user_code" name="user_code" type="text" autocomplete="off" autocapitalize="characters" \
-            spellcheck="false" required autofocus\(wrong)>
+            spellcheck="false" required autofocus\(HTML.invalid(refusal != nil))>
             <button class="primary wide">\(HTML(saying: "Next"))</button>
             """
         return """

@@ -25,7 +25,7 @@ struct AccountPickerPage: Page {
             <label for="username">\(HTML(saying: "Use another account"))</label>
             <div class="row">
             <input id="username" name="username" type="text" inputmode="email" autocomplete="username" \
-            autocapitalize="none" spellcheck="false" required placeholder="name@contoso.example"\(invalid)>
+            autocapitalize="none" spellcheck="false" required placeholder="name@contoso.example"\(HTML.invalid(notice != nil))>
             <button class="primary">\(HTML(saying: "Next"))</button>
             </div>
             """
@@ -39,10 +39,6 @@ struct AccountPickerPage: Page {
             \(canSignUp ? form(.signUp) : "")
             \(canCancel ? form(.cancel) : "")
             """
-    }
-
-    private var invalid: HTML {
-        notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
     }
 }
 
@@ -65,12 +61,11 @@ struct PasswordPage: Page {
     var title: HTML { "Enter password" }
 
     var content: HTML {
-        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
             <input hidden value="\(account.username)" autocomplete="username">
             <label for="password">\(HTML(saying: "Password"))</label>
             <input id="password" name="password" type="password" autocomplete="current-password" required \
-            autofocus\(wrong)>
+            autofocus\(HTML.invalid(notice != nil))>
             <button class="primary wide">\(HTML(saying: "Sign in"))</button>
             """
         let shortcut: HTML = """
@@ -167,6 +162,11 @@ extension SignIn.Notice {
 }
 
 extension HTML {
+    /// Returns the attributes of a field about whose content the page has a message.
+    static func invalid(_ isInvalid: Bool) -> HTML {
+        isInvalid ? " aria-invalid=\"true\" aria-describedby=\"notice\"" : ""
+    }
+
     /// The link to a new account.
     static var signUp: HTML {
         """

@@ -12,11 +12,10 @@ struct ProfilePage: Page {
     var title: HTML { "Edit your profile" }
 
     var content: HTML {
-        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
             <label for="display_name">\(HTML(saying: "Display name"))</label>
             <input id="display_name" name="display_name" type="text" autocomplete="name" maxlength="64" required \
-            value="\(name)"\(wrong)>
+            value="\(name)"\(HTML.invalid(notice != nil))>
             <button class="primary wide">\(HTML(saying: "Continue"))</button>
             """
         return """
@@ -48,11 +47,10 @@ struct CodePage: Page {
     private let place: HTML = "No e-mail leaves this computer. The code is in the %@."
 
     var content: HTML {
-        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
             <label for="code">\(HTML(saying: "Verification code"))</label>
             <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" required \
-            autofocus\(wrong)>
+            autofocus\(HTML.invalid(notice != nil))>
             <button class="primary wide">\(HTML(saying: "Verify code"))</button>
             """
         let again: HTML = """
@@ -103,12 +101,11 @@ struct NewPasswordPage: Page {
     }
 
     var content: HTML {
-        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
             <input hidden value="\(account.username)" autocomplete="username">
             <label for="new_password">\(HTML(saying: "New password"))</label>
             <input id="new_password" name="new_password" type="password" autocomplete="new-password" required \
-            autofocus\(wrong)>
+            autofocus\(HTML.invalid(notice != nil))>
             <button class="primary wide">\(HTML(saying: "Continue"))</button>
             """
         return """
@@ -147,11 +144,10 @@ struct SignUpPage: Page {
     var title: HTML { "Create an account" }
 
     var content: HTML {
-        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let fields: HTML = """
             <label for="new_username">\(HTML(saying: "E-mail address"))</label>
             <input id="new_username" name="new_username" type="text" inputmode="email" autocomplete="username" \
-            autocapitalize="none" spellcheck="false" required placeholder="casey@customer.example"\(wrong)>
+            autocapitalize="none" spellcheck="false" required placeholder="casey@customer.example"\(HTML.invalid(notice != nil))>
             <label for="display_name">\(HTML(saying: "Display name"))</label>
             <input id="display_name" name="display_name" type="text" autocomplete="name" maxlength="64" required>
             <button class="primary wide">\(HTML(saying: "Create the account"))</button>
