@@ -42,33 +42,34 @@ import Testing
             password_grant: true
             control_token: let-me
             """, path: "/srv/tenant.yaml")
-        let (tasks, other) = (file.applications[0], file.applications[1])
+        let (declared, other) = (file.applications[0], file.applications[1])
+        let tasks = declared.client
         #expect(file.applications.count == 2)
         #expect(file.allowsPasswords)
-        #expect(tasks.accessTokenVersion == .v1 && other.accessTokenVersion == .v2)
-        #expect(!tasks.idTokens && other.idTokens)
+        #expect(tasks.accessTokenVersion == .v1 && !tasks.issuesIDTokens)
         #expect(tasks.name == "Tasks")
-        #expect(tasks.clientID == "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10")
-        #expect(tasks.native == ["com.contoso.tasks", "http://localhost"])
-        #expect(tasks.web == ["https://tasks.example/callback"])
-        #expect(tasks.spa == ["https://tasks.example/"])
-        #expect(tasks.secretFile == "/srv/tasks.secret")
-        #expect(tasks.secretExpires == Date(timeIntervalSince1970: 1_801_353_600))
+        #expect(tasks.id == "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10")
+        #expect(declared.native == ["com.contoso.tasks", "http://localhost"])
+        #expect(tasks.nativeRedirectURIs == ["msauth.com.contoso.tasks://auth", "http://localhost"])
+        #expect(tasks.webRedirectURIs == ["https://tasks.example/callback"])
+        #expect(tasks.spaRedirectURIs == ["https://tasks.example/"])
+        #expect(declared.secretFile == "/srv/tasks.secret")
+        #expect(declared.secretExpires == Date(timeIntervalSince1970: 1_801_353_600))
         #expect(tasks.tenants == ["contoso.example"])
         #expect(tasks.exposes == ["api://tasks": ["Tasks.Read", "Tasks.Write"]])
         #expect(tasks.appRoles == ["Tasks.Admin"])
+        var client = DemoClient(id: DemoClient.id(for: "Other"), name: "Other")
+        (client.accessTokenVersion, client.issuesIDTokens) = (.v2, true)
         #expect(
             other
                 == TenantFile.Application(
-                    name: "Other", certificateFile: "/etc/other.pem", accessTokenVersion: .v2, idTokens: true,
-                    source: "applications[1]")
-        )
+                    client: client, certificateFile: "/etc/other.pem", source: "applications[1]"))
         #expect(
             file.users == [
-                TenantFile.User(
+                DemoUser(
                     username: "ada@contoso.example", password: "1234", groups: ["Staff"],
-                    roles: ["Tasks": ["Tasks.Admin"]], guestOf: ["tailspin.example"], secondFactor: true),
-                TenantFile.User(username: "bob@fabrikam.example", password: "demo", displayName: "Bob Smith"),
+                    roles: ["Tasks": ["Tasks.Admin"]], guestOf: ["tailspin.example"], needsSecondFactor: true),
+                DemoUser(username: "bob@fabrikam.example", password: "demo", displayName: "Bob Smith"),
             ])
         #expect(file.controlToken == "let-me")
     }
@@ -99,7 +100,7 @@ import Testing
               - { name: Security Reader, kind: security }
             contexts: { c1: second_factor, c2: password, c99: blocked }
             """, path: "/t.yaml")
-        let tasks = try #require(file.applications.first)
+        let tasks = try #require(file.applications.first).client
         #expect(
             tasks.appRoles == [
                 "Tasks.Read",
@@ -107,9 +108,9 @@ import Testing
                     value: "Tasks.Run", id: "0c4a7a1e-4d6d-4b7e-9c0e-5c8c2e0b9d11", displayName: "Run tasks",
                     isEnabled: false, allowed: [.application]),
             ])
-        #expect(tasks.granted == ["https://graph.microsoft.com": ["User.Read.All"]])
+        #expect(tasks.applicationRoles == ["https://graph.microsoft.com": ["User.Read.All"]])
         #expect(tasks.assignmentRequired)
-        #expect(tasks.groupClaims == .applicationGroup)
+        #expect(tasks.groupMembershipClaims == .applicationGroup)
         #expect(
             tasks.optionalClaims
                 == DemoClient.OptionalClaims(idToken: ["acrs"], accessToken: ["idtyp", "xms_cc"]))
@@ -141,7 +142,7 @@ import Testing
         ] as [(String, [String: [String]]?)])
     func `a file lists permissions, or that there are none`(_ text: String, _ permissions: [String: [String]]?) throws {
         let file = try TenantFile("applications:\n  - \(text)", path: "/t.yaml")
-        #expect(file.applications.first?.permissions == permissions)
+        #expect(file.applications.first?.client.permissions == permissions)
         #expect(try TenantFile.clients(file.applications).first?.permissions == permissions)
     }
 
@@ -160,21 +161,21 @@ import Testing
               - { username: sam@fabrikam.example, password: "1", second_factor: sms, mobile_phone: +46 70 555 0199,
                   blocked_contact: true }
             """, path: "/t.yaml")
-        let native = try #require(file.applications.first).nativeAuthentication
-        #expect(native.isEnabled && native.publicClientFlows == false)
+        let native = try #require(file.applications.first).client
+        #expect(native.hasNativeAuthentication && native.publicClientFlows == false)
         #expect(
-            native.userFlow
+            native.signUpFlow
                 == DemoClient.SignUpFlow(
                     method: .code,
                     attributes: [
                         DemoClient.Attribute(name: "displayName"),
                         DemoClient.Attribute(name: "age", kind: .integer, isRequired: false, pattern: "^[0-9]+$"),
                     ]))
-        #expect(file.applications.last?.nativeAuthentication.userFlow == nil)
-        #expect(file.users.map(\.native.method) == [.code, .password] && file.users.first?.password == "")
-        #expect(file.users.last?.native.secondFactor == .sms && file.users.last?.secondFactor == false)
-        #expect(file.users.last?.native.mobilePhone == "+46 70 555 0199")
-        #expect(file.users.last?.native.isContactBlocked == true)
+        #expect(file.applications.last?.client.signUpFlow == nil)
+        #expect(file.users.map(\.signInMethod) == [.code, .password] && file.users.first?.password == "")
+        #expect(file.users.last?.secondFactor == .sms && file.users.last?.needsSecondFactor == false)
+        #expect(file.users.last?.mobilePhone == "+46 70 555 0199")
+        #expect(file.users.last?.isContactBlocked == true)
     }
 
     @Test(arguments: ["", "# nothing", "applications:\nusers:", "{}", "applications: []"])

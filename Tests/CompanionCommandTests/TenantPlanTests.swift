@@ -37,9 +37,9 @@ import Testing
         let plan = try Self.plan([])
         #expect(plan.listen == ListenAddress(host: "localhost", port: 8443))
         #expect(plan.certificate == .development(DevelopmentCA(folder: "/tmp/.local/share/companion/development-ca")))
-        #expect(plan.clients.isEmpty && plan.users.isEmpty)
-        #expect(plan.publicURL == nil && plan.controlToken == nil && plan.stateFile == nil)
-        #expect(!plan.isForOthers)
+        #expect(plan.tenant.clients.isEmpty && plan.tenant.users.isEmpty)
+        #expect(plan.tenant.publicURL == nil && plan.tenant.controlToken == nil && plan.tenant.stateFile == nil)
+        #expect(!plan.isForOthers && plan.tenant.hasDemoAccounts)
     }
 
     @Test func `each option is an application, with the same client ID at each start`() throws {
@@ -47,7 +47,7 @@ import Testing
             "--native", "com.contoso.tasks", "--native", "msal1://auth", "--web", "http://localhost:3000/callback",
             "--secret-file", "{folder}/a.secret", "--spa", "https://tasks.example/",
         ]
-        let clients = try Self.plan(arguments).clients
+        let clients = try Self.plan(arguments).tenant.clients
         #expect(
             clients.map(\.name) == [
                 "com.contoso.tasks", "msal1://auth", "http://localhost:3000/callback", "https://tasks.example/",
@@ -60,8 +60,9 @@ import Testing
         #expect(clients.map(\.hasNativeAuthentication) == [true, true, false, false])
         #expect(Set(clients.map(\.id)).count == 4)
         #expect(clients.allSatisfy { UUID(uuidString: $0.id) != nil })
-        #expect(try Self.plan(arguments).clients == clients)
-        let inFile = try Self.plan([], file: "applications: [{ name: Tasks, native: com.contoso.tasks }]").clients
+        #expect(try Self.plan(arguments).tenant.clients == clients)
+        let inFile = try Self.plan([], file: "applications: [{ name: Tasks, native: com.contoso.tasks }]").tenant
+            .clients
         #expect(inFile.map(\.id) == [clients[0].id])
     }
 
@@ -89,7 +90,7 @@ import Testing
                       many_groups: 3 }
                 control_token: open
                 """)
-        let tasks = try #require(plan.clients.first)
+        let tasks = try #require(plan.tenant.clients.first)
         #expect(tasks.id == "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10")
         #expect(tasks.tenants == ["contoso.example"])
         #expect(tasks.exposes == ["api://tasks": ["Tasks.Read"]])
@@ -97,15 +98,15 @@ import Testing
         #expect(tasks.applicationRoles == ["https://graph.microsoft.com": ["User.Read.All"]])
         #expect(tasks.assignmentRequired && tasks.groupMembershipClaims == .all)
         #expect(tasks.optionalClaims == DemoClient.OptionalClaims(idToken: ["acrs"]))
-        #expect(plan.clients.last?.requiredContexts == ["api://pay": "c3"])
-        #expect(plan.groups == [DemoGroup(name: "Staff")])
-        #expect(plan.contexts == ["c3": .blocked])
+        #expect(plan.tenant.clients.last?.requiredContexts == ["api://pay": "c3"])
+        #expect(plan.tenant.groups == [DemoGroup(name: "Staff")])
+        #expect(plan.tenant.contexts == ["c3": .blocked])
         // `openssl x509 -outform der | openssl dgst -sha256` of the certificate below.
         #expect(tasks.certificate?.thumbprint == Self.thumbprint)
         #expect(tasks.certificate?.publicKeyPEM.hasPrefix("-----BEGIN PUBLIC KEY-----") == true)
-        #expect(plan.users.map(\.username) == ["ada@contoso.example"])
-        #expect(plan.users.first?.needsSecondFactor == true && plan.users.first?.manyGroups == 3)
-        #expect(plan.controlToken == "open")
+        #expect(plan.tenant.users.map(\.username) == ["ada@contoso.example"])
+        #expect(plan.tenant.users.first?.needsSecondFactor == true && plan.tenant.users.first?.manyGroups == 3)
+        #expect(plan.tenant.controlToken == "open")
         #expect(!plan.isForOthers, "people of the file do not open the tenant to other machines")
     }
 
@@ -126,7 +127,7 @@ import Testing
         #expect(try Self.plan([]).containerAddress == nil)
         let other = try Self.plan(["--listen", "localhost:9443"], environment: ["COMPANION_DEMO_HOST": "0.0.0.0"])
         #expect(other.listen == ListenAddress(host: "0.0.0.0", port: 9443))
-        #expect(other.host == "localhost" && !other.isForOthers)
+        #expect(other.tenant.host == "localhost" && !other.isForOthers)
     }
 
     @Test(arguments: [
@@ -137,9 +138,9 @@ import Testing
         let plan = try Self.plan(
             arguments, file: Self.users + "control_token: \(Self.token)",
             environment: ["COMPANION_DEMO_HOST": "0.0.0.0"])
-        #expect(plan.isForOthers && plan.containerAddress == nil)
+        #expect(plan.isForOthers && plan.containerAddress == nil && !plan.tenant.hasDemoAccounts)
         let token = ["COMPANION_DEMO_CONTROL_TOKEN": Self.token]
-        #expect(try Self.plan(arguments, file: Self.users, environment: token).controlToken == Self.token)
+        #expect(try Self.plan(arguments, file: Self.users, environment: token).tenant.controlToken == Self.token)
         for file in [nil, Self.users, "control_token: \(Self.token)"] {
             #expect {
                 try Self.plan(arguments, file: file)
@@ -181,7 +182,7 @@ import Testing
     func `names of this machine need nothing`(arguments: [String]) throws {
         let plan = try Self.plan(arguments)
         #expect(!plan.isForOthers)
-        #expect(plan.host == (arguments == ["--listen", "[::1]:8443"] ? "::1" : "localhost"))
+        #expect(plan.tenant.host == (arguments == ["--listen", "[::1]:8443"] ? "::1" : "localhost"))
     }
 
     @Test(arguments: [

@@ -17,19 +17,8 @@ struct StandaloneTenant {
     static func start(_ plan: TenantPlan, logger: Logger) async throws -> StandaloneTenant {
         let certificate = try TenantCertificate(plan.certificate)
         let workers = try WorkerGroup()
-        var configuration = DemoTenantConfiguration(
-            host: plan.host, port: plan.listen.port, clients: plan.clients, publicFolder: plan.publicFolder,
-            stateFile: plan.stateFile)
-        configuration.listenHost = plan.listen.host
+        var configuration = plan.tenant
         configuration.certificate = certificate?.certificate
-        configuration.publicURL = plan.publicURL
-        configuration.users = plan.users
-        configuration.groups = plan.groups
-        if let contexts = plan.contexts { configuration.contexts = contexts }
-        configuration.allowsPasswords = plan.allowsPasswords
-        configuration.hasDemoAccounts = !plan.isForOthers
-        configuration.controlToken = plan.controlToken
-        configuration.reader = .ofFile(isForOthers: plan.isForOthers)
         let tenant: DemoTenant
         let port: Int
         do {

@@ -15,7 +15,7 @@ extension TenantFile {
         var mistakes = ConfigurationMistakes()
         var clients = beside
         for application in applications {
-            let client = application.client(&mistakes)
+            let client = application.checked(&mistakes)
             if clients.contains(where: { $0.id == client.id }) {
                 mistakes.add(
                     application.source, "has the client ID \(client.id), as another application; use one of them")
@@ -30,20 +30,28 @@ extension TenantFile {
 }
 
 extension TenantFile.Application {
+    init(name: String, web: [String] = [], spa: [String] = [], native: [String] = [], source: String) {
+        client = DemoClient(
+            id: DemoClient.id(for: (native + web + spa).first ?? name), name: name, web: web, spa: spa,
+            native: native.map { Self.nativeURI($0) ?? $0 })
+        self.native = native
+        self.source = source
+    }
+
     /// The application of an option `--native`: a bundle ID or a redirect URI. It may use native authentication, as no
     /// option could switch it on.
     init(native text: String) {
         self.init(name: text, native: [text], source: text.isEmpty ? "--native" : "--native \(text)")
-        nativeAuthentication.isEnabled = true
+        client.hasNativeAuthentication = true
     }
 
-    fileprivate func client(_ mistakes: inout ConfigurationMistakes) -> DemoClient {
-        var client = DemoClient(
-            id: clientID?.lowercased() ?? DemoClient.id(for: native.first ?? web.first ?? spa.first ?? name),
-            name: name, web: web, spa: spa, native: native.map { Self.nativeURI($0) ?? $0 })
+    /// Returns the registration with the secret and the certificate of its files.
+    fileprivate func checked(_ mistakes: inout ConfigurationMistakes) -> DemoClient {
+        var client = client
         if UUID(uuidString: client.id) == nil {
             mistakes.add(
-                source, "has the client ID \(client.id), which is not a GUID such as \(DemoClient.id(for: name))")
+                source,
+                "has the client ID \(client.id), which is not a GUID such as \(DemoClient.id(for: client.name))")
         }
         for text in native where Self.nativeURI(text) == nil {
             mistakes.add(
@@ -52,10 +60,10 @@ extension TenantFile.Application {
                     ? "is empty; it needs a bundle ID such as com.contoso.tasks, or a redirect URI"
                     : "has “\(text)”, which is neither a bundle ID such as com.contoso.tasks nor a redirect URI")
         }
-        for text in web + spa where !Self.isWebURI(text) {
+        for text in client.webRedirectURIs + client.spaRedirectURIs where !Self.isWebURI(text) {
             mistakes.add(source, "has “\(text)”, which is no redirect URI: https://, or http:// for localhost")
         }
-        if !web.isEmpty, secretFile == nil, certificateFile == nil, !isAtRunTime {
+        if !client.webRedirectURIs.isEmpty, secretFile == nil, certificateFile == nil, !isAtRunTime {
             mistakes.add(
                 source,
                 "is a web application, which proves itself with a secret or a certificate; name its file (secret_file, --secret-file, certificate_file)"
@@ -66,25 +74,12 @@ extension TenantFile.Application {
                 case .secret(let secret, _) = try ClientCredentials.read(.secretFile(secretFile, method: nil))
             {
                 client.secret = secret
-                client.secretExpires = secretExpires
             }
             if let certificateFile { client.certificate = try DemoClient.Certificate(file: certificateFile) }
         } catch {
             mistakes.add(source, "cannot be proved: \(error)")
         }
-        if let secret { (client.secret, client.secretExpires) = (secret, secretExpires) }
-        client.tenants = tenants.isEmpty ? nil : Set(tenants.map { $0.lowercased() })
-        client.exposes = exposes
-        client.requiredContexts = requiredContexts
-        client.accessTokenVersion = accessTokenVersion
-        client.appRoles = appRoles
-        client.applicationRoles = granted
-        client.permissions = permissions
-        client.issuesIDTokens = idTokens
-        client.assignmentRequired = assignmentRequired
-        client.groupMembershipClaims = groupClaims
-        client.optionalClaims = optionalClaims
-        client.apply(nativeAuthentication)
+        if client.secret != nil { client.secretExpires = secretExpires }
         return client
     }
 
@@ -125,15 +120,5 @@ extension DemoClient.Certificate {
         (der, subject) = (certificate.der, certificate.subject)
         start = Date(timeIntervalSince1970: TimeInterval(certificate.start))
         end = Date(timeIntervalSince1970: TimeInterval(certificate.end))
-    }
-}
-
-extension DemoUser {
-    init(_ user: TenantFile.User) {
-        self.init(
-            username: user.username, password: user.password, displayName: user.displayName, groups: user.groups,
-            roles: user.roles, guestOf: user.guestOf, needsSecondFactor: user.secondFactor)
-        manyGroups = user.manyGroups
-        apply(user.native)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionCore
 import Foundation
+import TenantDirectory
 
 /// `companion tenant` runs the identity platform alone, for native apps, other clients and their tests.
 struct TenantCommand: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct TenantCommand: AsyncParsableCommand {
 
             With --config, a YAML file registers more: applications \
             (\(TenantFile.Application.keys(TenantFile.Credentials.keysOfFiles).joined(separator: ", "))), users \
-            (\(TenantFile.User.keys.joined(separator: ", "))), groups (name, id, kind, member_of, roles), contexts, \
+            (\(DemoUser.keys.joined(separator: ", "))), groups (name, id, kind, member_of, roles), contexts, \
             password_grant and control_token. A user_flow has a method and attributes (name, type, required, regex), \
             or is none; method and sign_in are password or code; second_factor is true, false, email, sms or \
             unregistered. Other machines are only served with users and a control_token.

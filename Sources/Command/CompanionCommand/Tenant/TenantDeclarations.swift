@@ -20,7 +20,7 @@ extension DeclarationReader {
             },
             person: { declaration throws(Mistakes) in
                 try read { yaml throws(ConfigurationMistakes) in
-                    TenantFile.User(Node(declaration), at: "user", &yaml, isForOthers: isForOthers).map(DemoUser.init)
+                    DemoUser(Node(declaration), at: "user", &yaml, isForOthers: isForOthers)
                 }
             })
     }

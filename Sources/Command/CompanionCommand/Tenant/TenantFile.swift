@@ -7,43 +7,18 @@ import Yams
 struct TenantFile: Equatable {
     /// An application to register.
     struct Application: Equatable {
-        /// The name that people see.
-        var name: String
-        /// The client ID; nil makes one from the first bundle ID or redirect URI.
-        var clientID: String?
-        /// Bundle IDs or redirect URIs of an app.
+        /// The registration, but for the secret and the certificate that files have.
+        var client: DemoClient
+        /// Bundle IDs or redirect URIs of an app, as they are written.
         var native: [String] = []
-        /// Redirect URIs of a web application.
-        var web: [String] = []
-        /// Redirect URIs of a single-page application.
-        var spa: [String] = []
         /// The file with the secret.
         var secretFile: String?
-        /// The secret of an application that is registered at run time, where nothing names files.
-        var secret: String?
         /// Whether a secret can come later.
         var isAtRunTime = false
         /// The beginning of the day from which the secret is refused.
         var secretExpires: Date?
         /// The file with the certificate, PEM.
         var certificateFile: String?
-        /// The domains of the tenants that know it; empty for all.
-        var tenants: [String] = []
-        /// The scopes of its API by the API's identifier.
-        var exposes: [String: [String]] = [:]
-        /// The authentication context that its API demands, by the API's identifier.
-        var requiredContexts: [String: String] = [:]
-        var accessTokenVersion = DemoClient.AccessTokenVersion.v1
-        var appRoles: [DemoClient.AppRole] = []
-        /// The app roles that are granted to the application itself, by the resource's identifier.
-        var granted: [String: [String]] = [:]
-        /// The delegated permissions that it lists, by an identifier of their API; nil if nothing is said of them.
-        var permissions: [String: [String]]?
-        var idTokens = false
-        var assignmentRequired = false
-        var groupClaims = DemoClient.GroupMembershipClaims.none
-        var optionalClaims: DemoClient.OptionalClaims?
-        var nativeAuthentication = NativeAuthentication()
         /// Where it was declared, for messages.
         var source = ""
     }
@@ -65,22 +40,8 @@ struct TenantFile: Equatable {
         }
     }
 
-    /// A person who can sign in.
-    struct User: Equatable {
-        var username: String
-        var password: String
-        var displayName: String?
-        var groups: [String] = []
-        var manyGroups = 0
-        /// The values of app roles by the application's name.
-        var roles: [String: [String]] = [:]
-        var guestOf: [String] = []
-        var secondFactor = false
-        var native = NativePerson()
-    }
-
     private(set) var applications: [Application] = []
-    private(set) var users: [User] = []
+    private(set) var users: [DemoUser] = []
     private(set) var groups: [DemoGroup] = []
     /// The policies of authentication contexts; nil keeps the tenant's.
     private(set) var contexts: [String: ContextPolicy]?
@@ -122,7 +83,7 @@ struct TenantFile: Equatable {
                 Application(node, at: path, &yaml, credentials: .files(folder))
             }
             users = yaml.items(fields["users"], at: "users").compactMap { node, path in
-                User(node, at: path, &yaml, isForOthers: isForOthers)
+                DemoUser(node, at: path, &yaml, isForOthers: isForOthers)
             }
             groups = yaml.items(fields["groups"], at: "groups").compactMap { node, path in
                 DemoGroup(node, at: path, &yaml)
@@ -144,17 +105,18 @@ extension TenantFile.Application {
         ["name", "client_id", "native", "web", "spa"] + credentials + [
             "tenants", "exposes", "access_token_version",
             "id_tokens", "app_roles", "granted", "permissions", "assignment_required", "group_claims",
-            "optional_claims",
-        ] + TenantFile.NativeAuthentication.keys
+            "optional_claims", "native_authentication", "public_client_flows", "user_flow",
+        ]
     }
 
     init?(_ node: Node, at path: String, _ yaml: inout YAMLReading, credentials: TenantFile.Credentials) {
         let fields = yaml.fields(node, at: path, Self.keys(credentials.keys))
         guard case .mapping = node else { return nil }
-        clientID = yaml.text(fields["client_id"], at: "\(path).client_id")
-        native = yaml.texts(fields["native"], at: "\(path).native")
-        web = yaml.texts(fields["web"], at: "\(path).web")
-        spa = yaml.texts(fields["spa"], at: "\(path).spa")
+        let id = yaml.text(fields["client_id"], at: "\(path).client_id")
+        let native = yaml.texts(fields["native"], at: "\(path).native")
+        let web = yaml.texts(fields["web"], at: "\(path).web")
+        let spa = yaml.texts(fields["spa"], at: "\(path).spa")
+        self.init(name: "", web: web, spa: spa, native: native, source: path)
         switch credentials {
         case .files(let folder):
             func file(_ key: String) -> String? {
@@ -163,40 +125,50 @@ extension TenantFile.Application {
             secretFile = file("secret_file")
             certificateFile = file("certificate_file")
         case .atRunTime(let least):
-            secret = yaml.text(fields["secret"], at: "\(path).secret", least: least)
+            client.secret = yaml.text(fields["secret"], at: "\(path).secret", least: least)
             isAtRunTime = true
         }
         secretExpires = yaml.day(fields["secret_expires"], at: "\(path).secret_expires")
-        tenants = yaml.texts(fields["tenants"], at: "\(path).tenants")
-        (exposes, requiredContexts) = yaml.apis(fields["exposes"], at: "\(path).exposes")
-        accessTokenVersion =
+        let tenants = yaml.texts(fields["tenants"], at: "\(path).tenants")
+        client.tenants = tenants.isEmpty ? nil : Set(tenants.map { $0.lowercased() })
+        (client.exposes, client.requiredContexts) = yaml.apis(fields["exposes"], at: "\(path).exposes")
+        client.accessTokenVersion =
             yaml.choice(fields["access_token_version"], at: "\(path).access_token_version", ["1": .v1, "2": .v2]) ?? .v1
-        appRoles = yaml.items(list: fields["app_roles"], at: "\(path).app_roles").compactMap { node, path in
+        client.appRoles = yaml.items(list: fields["app_roles"], at: "\(path).app_roles").compactMap { node, path in
             DemoClient.AppRole(node, at: path, &yaml)
         }
-        granted = yaml.lists(fields["granted"], at: "\(path).granted")
-        permissions = yaml.permissions(fields["permissions"], at: "\(path).permissions")
-        idTokens = yaml.flag(fields["id_tokens"], at: "\(path).id_tokens")
-        assignmentRequired = yaml.flag(fields["assignment_required"], at: "\(path).assignment_required")
-        groupClaims =
+        client.applicationRoles = yaml.lists(fields["granted"], at: "\(path).granted")
+        client.permissions = yaml.permissions(fields["permissions"], at: "\(path).permissions")
+        client.issuesIDTokens = yaml.flag(fields["id_tokens"], at: "\(path).id_tokens")
+        client.assignmentRequired = yaml.flag(fields["assignment_required"], at: "\(path).assignment_required")
+        client.groupMembershipClaims =
             yaml.choice(fields["group_claims"], at: "\(path).group_claims", DemoClient.GroupMembershipClaims.words)
             ?? .none
-        optionalClaims = DemoClient.OptionalClaims(
+        client.optionalClaims = DemoClient.OptionalClaims(
             fields["optional_claims"], at: "\(path).optional_claims", &yaml)
-        nativeAuthentication = TenantFile.NativeAuthentication(fields, at: path, &yaml)
-        source = path
+        client.hasNativeAuthentication = yaml.flag(
+            fields["native_authentication"], at: "\(path).native_authentication")
+        client.publicClientFlows = fields["public_client_flows"].map {
+            yaml.flag($0, at: "\(path).public_client_flows")
+        }
+        if let node = fields["user_flow"] {
+            client.signUpFlow =
+                node.scalar?.string == "none" ? nil : DemoClient.SignUpFlow(node, at: "\(path).user_flow", &yaml)
+        }
         guard let name = yaml.text(fields["name"], at: "\(path).name") else {
             if fields["name"] == nil { yaml.add("needs a name", at: path, node) }
             return nil
         }
-        self.name = name
+        client.name = name
+        client.id = id?.lowercased() ?? DemoClient.id(for: (native + web + spa).first ?? name)
     }
 }
 
-extension TenantFile.User {
-    static let keys =
-        ["username", "password", "display_name", "groups", "many_groups", "roles", "guest_of", "second_factor"]
-        + TenantFile.NativePerson.keys
+extension DemoUser {
+    static let keys = [
+        "username", "password", "display_name", "groups", "many_groups", "roles", "guest_of", "second_factor",
+        "sign_in", "mobile_phone", "blocked_contact",
+    ]
 
     init?(_ node: Node, at path: String, _ yaml: inout YAMLReading, isForOthers: Bool) {
         let fields = yaml.fields(node, at: path, Self.keys)
@@ -204,19 +176,26 @@ extension TenantFile.User {
         let username = yaml.text(fields["username"], at: "\(path).username")
         let password = yaml.text(
             fields["password"], at: "\(path).password", least: isForOthers ? TenantFile.leastPasswordLength : 1)
+        self.init(username: username ?? "", password: password ?? "")
         displayName = yaml.text(fields["display_name"], at: "\(path).display_name")
         groups = yaml.texts(fields["groups"], at: "\(path).groups")
         manyGroups =
             yaml.number(fields["many_groups"], at: "\(path).many_groups", within: 0...DemoUser.mostManyGroups) ?? 0
         roles = yaml.lists(fields["roles"], at: "\(path).roles")
         guestOf = yaml.texts(fields["guest_of"], at: "\(path).guest_of")
-        secondFactor = fields["second_factor"]?.bool ?? false
-        native = TenantFile.NativePerson(fields, at: path, &yaml)
+        signInMethod = yaml.choice(fields["sign_in"], at: "\(path).sign_in", SignInMethod.words) ?? .password
+        mobilePhone = yaml.text(fields["mobile_phone"], at: "\(path).mobile_phone")
+        isContactBlocked = yaml.flag(fields["blocked_contact"], at: "\(path).blocked_contact")
+        if let node = fields["second_factor"] {
+            needsSecondFactor = node.bool ?? false
+            if node.bool == nil {
+                secondFactor = yaml.choice(node, at: "\(path).second_factor", SecondFactorMethod.words) ?? nil
+            }
+        }
         for key in ["username", "password"] where fields[key] == nil {
-            if key == "password", native.method == .code { continue }
+            if key == "password", signInMethod == .code { continue }
             yaml.add("needs a \(key)", at: path, node)
         }
-        guard let username, password != nil || native.method == .code else { return nil }
-        (self.username, self.password) = (username, password ?? "")
+        guard username != nil, password != nil || signInMethod == .code else { return nil }
     }
 }

@@ -1,68 +1,19 @@
 import TenantDirectory
 import Yams
 
-/// The keys of native authentication in the configuration file of `companion tenant`.
-extension TenantFile {
-    /// An application's keys.
-    struct NativeAuthentication: Equatable {
-        static let keys = ["native_authentication", "public_client_flows", "user_flow"]
-
-        var isEnabled = false
-        /// Nil if native authentication and the redirect URIs decide.
-        var publicClientFlows: Bool?
-        /// Nil if none is assigned.
-        var userFlow: DemoClient.SignUpFlow? = DemoClient.SignUpFlow()
-
-        init() {}
-
-        init(_ fields: [String: Node], at path: String, _ yaml: inout YAMLReading) {
-            isEnabled = yaml.flag(fields["native_authentication"], at: "\(path).native_authentication")
-            publicClientFlows = fields["public_client_flows"].map {
-                yaml.flag($0, at: "\(path).public_client_flows")
-            }
-            guard let node = fields["user_flow"] else { return }
-            if case .scalar(let scalar) = node, scalar.string == "none" {
-                userFlow = nil
-            } else {
-                userFlow = DemoClient.SignUpFlow(node, at: "\(path).user_flow", &yaml)
-            }
-        }
-    }
-
-    /// A person's keys.
-    struct NativePerson: Equatable {
-        static let keys = ["sign_in", "mobile_phone", "blocked_contact"]
-
-        var method = SignInMethod.password
-        var secondFactor: SecondFactorMethod?
-        var mobilePhone: String?
-        var isContactBlocked = false
-
-        init() {}
-
-        init(_ fields: [String: Node], at path: String, _ yaml: inout YAMLReading) {
-            method = yaml.choice(fields["sign_in"], at: "\(path).sign_in", SignInMethod.words) ?? .password
-            mobilePhone = yaml.text(fields["mobile_phone"], at: "\(path).mobile_phone")
-            isContactBlocked = yaml.flag(fields["blocked_contact"], at: "\(path).blocked_contact")
-            if let node = fields["second_factor"], node.bool == nil {
-                secondFactor = yaml.choice(node, at: "\(path).second_factor", SecondFactorMethod.words) ?? nil
-            }
-        }
-    }
-}
-
+// The keys of native authentication in the configuration file of `companion tenant`
 extension SignInMethod {
     static let words: KeyValuePairs<String, Self> = ["password": .password, "code": .code]
 }
 
 extension SecondFactorMethod {
-    fileprivate static let words: KeyValuePairs<String, Self?> = [
+    static let words: KeyValuePairs<String, Self?> = [
         "true": nil, "false": nil, "email": .email, "sms": .sms, "unregistered": .unregistered,
     ]
 }
 
 extension DemoClient.SignUpFlow {
-    fileprivate init(_ node: Node, at path: String, _ yaml: inout YAMLReading) {
+    init(_ node: Node, at path: String, _ yaml: inout YAMLReading) {
         let fields = yaml.fields(node, at: path, ["method", "attributes"])
         self.init(
             method: yaml.choice(fields["method"], at: "\(path).method", SignInMethod.words) ?? .password,
@@ -97,22 +48,5 @@ extension DemoClient.Attribute {
             name: name, kind: yaml.choice(fields["type"], at: "\(path).type", Self.words) ?? .string,
             isRequired: fields["required"] == nil || yaml.flag(fields["required"], at: "\(path).required"),
             pattern: pattern)
-    }
-}
-
-extension DemoClient {
-    /// Takes over the keys of native authentication.
-    mutating func apply(_ keys: TenantFile.NativeAuthentication) {
-        hasNativeAuthentication = keys.isEnabled
-        publicClientFlows = keys.publicClientFlows
-        signUpFlow = keys.userFlow
-    }
-}
-
-extension DemoUser {
-    /// Takes over the keys of native authentication.
-    mutating func apply(_ keys: TenantFile.NativePerson) {
-        (signInMethod, secondFactor) = (keys.method, keys.secondFactor)
-        (mobilePhone, isContactBlocked) = (keys.mobilePhone, keys.isContactBlocked)
     }
 }

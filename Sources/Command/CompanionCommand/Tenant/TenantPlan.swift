@@ -2,31 +2,20 @@ import CompanionCore
 import DevelopmentCA
 import Foundation
 import TenantDirectory
+import TenantServer
 import WebFormats
 
 /// The options and the file of `companion tenant`, checked.
 struct TenantPlan {
     let listen: ListenAddress
-    /// The name of this machine in the tenant's addresses.
-    let host: String
-    /// The origin for other machines.
-    let publicURL: String?
     let certificate: CertificateSource
-    let clients: [DemoClient]
-    let users: [DemoUser]
-    let groups: [DemoGroup]
-    /// The policies of authentication contexts; nil keeps the tenant's.
-    let contexts: [String: ContextPolicy]?
-    /// Whether applications may sign people in by their passwords alone.
-    let allowsPasswords: Bool
-    let controlToken: String?
+    /// The tenant, but for its certificate.
+    let tenant: DemoTenantConfiguration
     /// Whether the tenant is meant for other machines too. Then it has no account with a known password.
     let isForOthers: Bool
     /// The address beyond loopback that the environment sets, while the tenant is not meant for other machines: the one of
     /// a container, for the machine on which that runs.
     let containerAddress: String?
-    let stateFile: String?
-    let publicFolder: String
 
     /// - Throws: ``ConfigurationMistakes`` with all mistakes.
     init(
@@ -54,7 +43,7 @@ struct TenantPlan {
         let isPublic = publicURL.map { !Loopback.contains($0.host) } ?? false
         let isOpen = !Loopback.contains(listen.host)
         isForOthers = isPublic || isOpen
-        host = listen.host == "::1" ? listen.host : "localhost"
+        let host = listen.host == "::1" ? listen.host : "localhost"
         // A container's address is set with the image; its published ports decide who can reach it.
         if !isOpen, let host = settings.demoHost { listen.host = host }
         containerAddress = isForOthers || Loopback.contains(listen.host) ? nil : listen.host
@@ -82,6 +71,7 @@ struct TenantPlan {
             mistakes.add(error)
             file = TenantFile()
         }
+        var clients: [DemoClient] = []
         do {
             let applications = file.applications + command.applications
             clients = try TenantFile.clients(applications)
@@ -93,9 +83,8 @@ struct TenantPlan {
             }
         } catch {
             mistakes.add(error)
-            clients = []
         }
-        controlToken = file.controlToken ?? settings.demoControlToken
+        let controlToken = file.controlToken ?? settings.demoControlToken
         if isForOthers, file.controlToken == nil, let token = controlToken, token.count < TenantFile.leastTokenLength {
             mistakes.add("COMPANION_DEMO_CONTROL_TOKEN", YAMLReading.tooShort(TenantFile.leastTokenLength))
         }
@@ -104,14 +93,19 @@ struct TenantPlan {
                 isOpen ? "--listen" : "--public-url",
                 "lets other machines in, so users and a control_token are needed in the file for --config")
         }
-        users = file.users.map(DemoUser.init)
-        groups = file.groups
-        contexts = file.contexts
-        allowsPasswords = file.allowsPasswords
-        stateFile = command.state
-        publicFolder = settings.publicFolder
-        self.listen = listen
-        self.publicURL = publicURL?.address
+        var tenant = DemoTenantConfiguration(
+            host: host, port: listen.port, clients: clients, publicFolder: settings.publicFolder,
+            stateFile: command.state)
+        tenant.listenHost = listen.host
+        tenant.publicURL = publicURL?.address
+        tenant.users = file.users
+        tenant.groups = file.groups
+        if let contexts = file.contexts { tenant.contexts = contexts }
+        tenant.allowsPasswords = file.allowsPasswords
+        tenant.hasDemoAccounts = !isForOthers
+        tenant.controlToken = controlToken
+        tenant.reader = .ofFile(isForOthers: isForOthers)
+        (self.listen, self.tenant) = (listen, tenant)
         guard mistakes.all.isEmpty else { throw mistakes }
     }
 }
@@ -120,7 +114,11 @@ extension TenantCommand {
     /// The applications of the options, one for each.
     fileprivate var applications: [TenantFile.Application] {
         native.map(TenantFile.Application.init(native:))
-            + web.map { TenantFile.Application(name: $0, web: [$0], secretFile: secretFile, source: "--web \($0)") }
+            + web.map {
+                var application = TenantFile.Application(name: $0, web: [$0], source: "--web \($0)")
+                application.secretFile = secretFile
+                return application
+            }
             + spa.map { TenantFile.Application(name: $0, spa: [$0], source: "--spa \($0)") }
     }
 }
