@@ -17,7 +17,7 @@ enum Running {
         let logger = bootstrapLog(configuration)
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let workers = try WorkerGroup()
-        let server = try makeServer(configuration, workers: workers, logger: logger)
+        let server = try await makeServer(configuration, workers: workers, logger: logger)
         let stop = await StopSignals()
         let port = try await start {
             try await server.start(inheriting: manager.sockets, redirecting: manager.redirectSockets)
@@ -82,17 +82,13 @@ enum Running {
         let applications = try DemoApplications.all(
             tenant: tenant, secret: secret, redirectURI: configuration.publicURL.redirectURI,
             isShared: configuration.deviceMode == .shared)
-        do {
-            try configuration.serve(applications)
-        } catch {
-            throw failure(error)
-        }
+        try await start { try configuration.serve(applications) }
         if configuration.apis.isEmpty {
             configuration.apis = [DemoApplications.graph(of: tenant), DemoApplications.payroll(of: tenant)].compactMap(
                 \.self)
         }
         configuration.demoControlURL = tenant.baseURL + "/control"
-        let server = try makeServer(configuration, workers: workers, logger: logger)
+        let server = try await makeServer(configuration, workers: workers, logger: logger)
         tenantConfiguration.rooms.show { server.barOfFailures(in: $0, here: $1) }
         let stop = await StopSignals()
         _ = try await start {
@@ -103,7 +99,7 @@ enum Running {
                 host: configuration.host, after: tenantPort, workers: workers, logger: logger)
         }
         let announcement = TenantAnnouncement(
-            tenant, containerAddress: configuration.demoHost, development: certificate?.development,
+            tenant: tenant, containerAddress: configuration.demoHost, development: certificate?.development,
             rootURL: rootServer?.url)
         tenant.announce { announcement.json }
         let renewal = Task { [certificate] in _ = await certificate?.renew(logger) }
@@ -166,20 +162,18 @@ enum Running {
         await watchdog.value
     }
 
-    /// Returns the server.
-    ///
-    /// - Throws: exit status 1, after printing why the server cannot start.
     private static func makeServer(
         _ configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger
-    ) throws -> CompanionServer {
-        do {
-            return try CompanionServer(
+    ) async throws -> CompanionServer {
+        try await start {
+            try CompanionServer(
                 configuration: configuration, workers: workers, logger: logger, droppedLogLines: { log.dropped })
-        } catch {
-            throw failure(error)
         }
     }
 
+    /// Does one step of the start.
+    ///
+    /// - Throws: exit status 1, after printing why the server cannot start.
     static func start<Value>(_ start: () async throws -> Value) async throws -> Value {
         do {
             return try await start()

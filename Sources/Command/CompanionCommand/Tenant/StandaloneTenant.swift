@@ -32,7 +32,7 @@ struct StandaloneTenant {
         let rootServer = try await certificate?.serveRoot(
             host: plan.listen.host, after: port, workers: workers, logger: logger)
         let announcement = TenantAnnouncement(
-            tenant, containerAddress: plan.containerAddress, development: certificate?.development,
+            tenant: tenant, containerAddress: plan.containerAddress, development: certificate?.development,
             rootURL: rootServer?.url)
         tenant.announce { announcement.json }
         return StandaloneTenant(

@@ -6,19 +6,10 @@ import WebFormats
 
 /// The facts about a tenant that has started, for an app and its developer.
 struct TenantAnnouncement {
-    private let tenant: DemoTenant
-    private let containerAddress: String?
-    private let development: DevelopmentCertificate?
-    private let rootURL: String?
-
-    init(
-        _ tenant: DemoTenant, containerAddress: String?, development: DevelopmentCertificate?, rootURL: String?
-    ) {
-        self.tenant = tenant
-        self.containerAddress = containerAddress
-        self.development = development
-        self.rootURL = rootURL
-    }
+    let tenant: DemoTenant
+    let containerAddress: String?
+    let development: DevelopmentCertificate?
+    let rootURL: String?
 
     /// Those that are registered now.
     private var clients: [DemoClient] { tenant.clients }
