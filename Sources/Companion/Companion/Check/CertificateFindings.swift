@@ -94,6 +94,6 @@ struct CertificateFindings {
     }
 
     private static func day(_ seconds: Int64) -> String {
-        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601.year().month().day())
+        Date(timeIntervalSince1970: TimeInterval(seconds)).day
     }
 }

@@ -20,7 +20,7 @@ package struct CheckFinding: Sendable, Equatable {
     /// A stable name of what was checked, such as `clock` or `file_permissions`.
     package let subject: String
     /// The severity.
-    package let severity: Severity
+    package private(set) var severity: Severity
     /// The application's name; nil if the finding concerns the whole installation.
     package var application: String?
     /// The application's authority, if the finding concerns it.
@@ -30,7 +30,7 @@ package struct CheckFinding: Sendable, Equatable {
     /// The time when the credential or token of the finding expires; nil if it is about something else.
     package var expires: Date?
     /// The sentences of the finding, each with a translation of its own.
-    package let sentences: [Message]
+    package private(set) var sentences: [Message]
     /// The reason why it matters; nil if the severity is good or unknown.
     package let why: String?
     /// The remedy; nil if the severity is good or unknown.
@@ -73,6 +73,20 @@ package struct CheckFinding: Sendable, Equatable {
         CheckFinding(subject: subject, severity: .mistake, sentences: [what], why: why, remedy: remedy)
     }
 
+    /// Returns the finding about something that expires: a mistake once it has, and advice in the thirty days before.
+    static func expiry(
+        _ subject: String, at end: Date, now: Date, expired: Message, soon: Message, valid: Message, why: String,
+        remedy: String
+    ) -> CheckFinding {
+        let left = end.timeIntervalSince(now)
+        let (severity, what): (Severity, Message) =
+            left <= 0 ? (.mistake, expired) : left < 30 * 86_400 ? (.advice, soon) : (.good, valid)
+        let isGood = severity == .good
+        return CheckFinding(
+            subject: subject, severity: severity, expires: end, sentences: [what], why: isGood ? nil : why,
+            remedy: isGood ? nil : remedy)
+    }
+
     /// The finding as `companion check --json` prints it.
     var json: JSONValue {
         .members([
@@ -92,12 +106,9 @@ package struct CheckFinding: Sendable, Equatable {
 
     /// Returns this finding with the severity that one more sentence gives it.
     func saying(_ severity: Severity, _ sentence: Message) -> CheckFinding {
-        var finding = CheckFinding(
-            subject: subject, severity: severity, sentences: sentences + [sentence], why: why, remedy: remedy)
-        finding.application = application
-        finding.authority = authority
-        finding.item = item
-        finding.expires = expires
+        var finding = self
+        finding.severity = severity
+        finding.sentences.append(sentence)
         return finding
     }
 
@@ -111,14 +122,11 @@ package struct CheckFinding: Sendable, Equatable {
         "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
             + "with `curl -v \(address)`. For a certificate authority of your own, set provider_ca_file."
     }
+}
 
-    private init(subject: String, severity: Severity, sentences: [Message], why: String?, remedy: String?) {
-        self.subject = subject
-        self.severity = severity
-        self.sentences = sentences
-        self.why = why
-        self.remedy = remedy
-    }
+extension Date {
+    /// The day in UTC, such as 2027-01-31.
+    var day: String { formatted(.iso8601.year().month().day()) }
 }
 
 extension CheckFinding: Encodable {

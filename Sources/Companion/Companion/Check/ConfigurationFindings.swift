@@ -19,24 +19,17 @@ struct ConfigurationFindings {
             let remedy =
                 "Make a new one with `companion tokens new --name \(token.name)`, give it to the program, and replace the entry in api_tokens."
             var finding: CheckFinding
-            if let expires = token.expires {
-                let (day, left) = (expires.formatted(.iso8601.year().month().day()), expires.timeIntervalSince(now))
-                if left <= 0 {
-                    finding = .mistake(
-                        "api_token", "The token \(token.name) expired on \(day).", why: why, remedy: remedy)
-                } else if left < CredentialFindings.expiryWarning {
-                    finding = .advice(
-                        "api_token", "The token \(token.name) expires on \(day).", why: why, remedy: remedy)
-                } else {
-                    finding = .good("api_token", "The token \(token.name) is valid until \(day).")
-                }
+            if let end = token.expires {
+                finding = .expiry(
+                    "api_token", at: end, now: now, expired: "The token \(token.name) expired on \(end.day).",
+                    soon: "The token \(token.name) expires on \(end.day).",
+                    valid: "The token \(token.name) is valid until \(end.day).", why: why, remedy: remedy)
             } else {
                 finding = .advice(
                     "api_token", "The token \(token.name) never expires.", why: "Someone who copies it keeps access.",
                     remedy: remedy)
             }
             finding.item = token.name
-            finding.expires = token.expires
             return finding
         }
     }

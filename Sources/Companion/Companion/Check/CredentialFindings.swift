@@ -1,5 +1,6 @@
 import CompanionCore
 import Foundation
+import Languages
 import OpenIDConnect
 
 /// Examines an application's credential without asking anyone: whether it can be read, and when it ends.
@@ -7,8 +8,9 @@ struct CredentialFindings {
     let application: Application
     let now: Date
 
-    /// The time before a credential expires at which the check starts to warn.
-    static let expiryWarning: TimeInterval = 30 * 86_400
+    /// The effect of a credential's end.
+    static let end =
+        "From that day on nobody can sign in and no token is renewed. People who are signed in stay signed in."
 
     var all: [CheckFinding] {
         let authentication: ClientAuthentication
@@ -41,28 +43,16 @@ struct CredentialFindings {
     }
 
     private func expiry(_ date: Date) -> CheckFinding {
-        let why =
-            "From that day on nobody can sign in and no token is renewed. People who are signed in stay signed in."
-        let remedy = application.renewal
-        let day = date.formatted(.iso8601.year().month().day())
-        let left = date.timeIntervalSince(now)
-        var finding: CheckFinding
-        if left <= 0 {
-            finding = .mistake(
-                "credential", "The secret or certificate expired on \(day). Replace it now.", why: why, remedy: remedy)
-        } else if left < Self.expiryWarning {
-            let days = Int(left / 86_400)
-            finding = .advice(
-                "credential",
-                days == 1
-                    ? "The secret or certificate expires on \(day), in 1 day. Replace it."
-                    : "The secret or certificate expires on \(day), in \(days) days. Replace it.",
-                why: why, remedy: remedy)
-        } else {
-            finding = .good("credential", "The secret or certificate is valid until \(day).")
-        }
-        finding.expires = date
-        return finding
+        let (day, days) = (date.day, Int(date.timeIntervalSince(now) / 86_400))
+        let expired: Message = "The secret or certificate expired on \(day). Replace it now."
+        let soon: Message =
+            days == 1
+            ? "The secret or certificate expires on \(day), in 1 day. Replace it."
+            : "The secret or certificate expires on \(day), in \(days) days. Replace it."
+        let valid: Message = "The secret or certificate is valid until \(day)."
+        return .expiry(
+            "credential", at: date, now: now, expired: expired, soon: soon, valid: valid, why: Self.end,
+            remedy: application.renewal)
     }
 }
 

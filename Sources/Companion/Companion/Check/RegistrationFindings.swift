@@ -261,34 +261,22 @@ struct RegistrationFindings {
     }
 
     private func ending(_ name: String, _ end: Date, isSecret: Bool) -> CheckFinding {
-        let (left, day) = (end.timeIntervalSince(now), end.formatted(.iso8601.year().month().day()))
-        let days = String(Int(left / 86_400))
-        let why =
-            "From that day on nobody can sign in and no token is renewed. People who are signed in stay signed in."
-        var finding: CheckFinding
-        if left <= 0 {
-            finding = .mistake(
-                "credential",
-                isSecret
-                    ? "The secret “\(name)” ended on \(day). Replace it now."
-                    : "The certificate “\(name)” ended on \(day). Replace it now.",
-                why: why, remedy: application.renewal)
-        } else if left < CredentialFindings.expiryWarning {
-            finding = .advice(
-                "credential",
-                isSecret
-                    ? "The secret “\(name)” ends on \(day), in \(days) days. Replace it."
-                    : "The certificate “\(name)” ends on \(day), in \(days) days. Replace it.",
-                why: why, remedy: application.renewal)
-        } else {
-            finding = .good(
-                "credential",
-                isSecret
-                    ? "The secret “\(name)” is valid until \(day)." : "The certificate “\(name)” is valid until \(day)."
-            )
-        }
+        let (day, days) = (end.day, Int(end.timeIntervalSince(now) / 86_400))
+        let expired: Message =
+            isSecret
+            ? "The secret “\(name)” ended on \(day). Replace it now."
+            : "The certificate “\(name)” ended on \(day). Replace it now."
+        let soon: Message =
+            isSecret
+            ? "The secret “\(name)” ends on \(day), in \(days) days. Replace it."
+            : "The certificate “\(name)” ends on \(day), in \(days) days. Replace it."
+        let valid: Message =
+            isSecret
+            ? "The secret “\(name)” is valid until \(day)." : "The certificate “\(name)” is valid until \(day)."
+        var finding = CheckFinding.expiry(
+            "credential", at: end, now: now, expired: expired, soon: soon, valid: valid, why: CredentialFindings.end,
+            remedy: application.renewal)
         finding.item = name
-        finding.expires = end
         return finding
     }
 
@@ -300,7 +288,7 @@ struct RegistrationFindings {
         return [
             .advice(
                 "client_secret_expires",
-                "client_secret_expires is \(typed.formatted(.iso8601.year().month().day())), but the registration says \(end.formatted(.iso8601.year().month().day())).",
+                "client_secret_expires is \(typed.day), but the registration says \(end.day).",
                 why: "The registration decides.",
                 remedy: "Correct or remove apps.\(application.id).client_secret_expires.")
         ]
