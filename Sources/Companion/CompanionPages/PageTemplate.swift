@@ -64,16 +64,9 @@ struct PageTemplate: Sendable {
         place.utf8.contains(UInt8(ascii: ".")) && !place.hasPrefix("strings ") ? String(place) : nil
     }
 
-    /// Returns the page in a language.
+    /// Returns the page in a language that has been checked.
     ///
     /// - Parameter prefix: the public URL's path, under which the page's links lead.
-    /// - Throws: ``LanguageFault`` if the language lacks a text.
-    func html(in language: Language, below prefix: String) throws(LanguageFault) -> String {
-        try check(language)
-        return checkedHTML(in: language, below: prefix)
-    }
-
-    /// Returns the page in a language that has been checked.
     func checkedHTML(in language: Language, below prefix: String) -> String {
         var html = ""
         for piece in pieces {

@@ -27,13 +27,6 @@ extension Database {
         try Record.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// Returns all records of a cached statement.
-    func all<Record: FetchableRecord>(
-        _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
-    ) throws -> [Record] {
-        try Record.fetchAll(cachedStatement(sql: sql), arguments: arguments)
-    }
-
     /// Returns the value of a cached statement; nil if there is no row, or NULL in it.
     func value<Value: DatabaseValueConvertible>(
         _ sql: String, _ arguments: StatementArguments = [], as type: Value.Type = Value.self

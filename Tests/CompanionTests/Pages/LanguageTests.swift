@@ -304,14 +304,15 @@ import Testing
             file: "x.html",
             html: "<html lang=\"{{language}}\" data-base=\"{{base}}\">{{strings app}}|{{part a}}|{{title}}"
         ) { "{{app.\($0)}}" }
-        let html = try template.html(in: Language(tag: "x", index: 0, version: "1", file: file), below: "/c")
+        let language = Language(tag: "x", index: 0, version: "1", file: file)
+        try template.check(language)
+        let html = template.checkedHTML(in: language, below: "/c")
         #expect(
             html
                 == #"<html lang="x" data-base="/c">{"app.a":"\u003c/script>\u003c!--","app.b":"\"quoted\""}|&lt;/script&gt;&lt;!--|{{title}}"#
         )
         #expect(throws: LanguageFault.self) {
-            try PageTemplate(file: "x.html", html: "{{app.missing}}", part: { _ in "" }).html(
-                in: Language(tag: "x", index: 0, version: "1", file: file), below: "")
+            try PageTemplate(file: "x.html", html: "{{app.missing}}", part: { _ in "" }).check(language)
         }
     }
 }

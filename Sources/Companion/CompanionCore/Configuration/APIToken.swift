@@ -30,13 +30,6 @@ package struct APIToken: Sendable, Equatable {
     /// The bytes of randomness in a token.
     package static let randomBytes = 32
 
-    package init(name: String, sha256: [UInt8], scopes: Set<Scope>, expires: Date?) {
-        self.name = name
-        self.sha256 = sha256
-        self.scopes = scopes
-        self.expires = expires
-    }
-
     /// Whether it is for an operation. Those who may end sessions may also read them.
     package func isFor(_ scope: Scope) -> Bool {
         scopes.contains(scope) || scope == .sessionsRead && scopes.contains(.sessions)

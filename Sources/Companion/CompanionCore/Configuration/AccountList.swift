@@ -10,12 +10,6 @@ package struct AccountList: Sendable, Equatable {
     /// The values of app roles.
     package var roles: Set<String> = []
 
-    package init(users: [AllowedUser] = [], groups: Set<String> = [], roles: Set<String> = []) {
-        self.users = users
-        self.groups = groups
-        self.roles = roles
-    }
-
     /// Whether it names no one.
     package var isEmpty: Bool { users.isEmpty && groups.isEmpty && roles.isEmpty }
 

@@ -193,12 +193,6 @@ package struct Lifetimes: Sendable {
     package let maxAge: Int64
     package let attempt: Int64
 
-    package init(idle: Int64, maxAge: Int64, attempt: Int64) {
-        self.idle = idle
-        self.maxAge = maxAge
-        self.attempt = attempt
-    }
-
     /// Whether a session has expired. A session without an account holds nothing but attempts: it ends with the last of
     /// them, however often it is used, unless it remembers who was signed in.
     func isOver(

@@ -300,10 +300,4 @@ package struct ResealedValue: Sendable {
     package var place: SealedPlace
     package var old: Data
     package var new: Data
-
-    package init(place: SealedPlace, old: Data, new: Data) {
-        self.place = place
-        self.old = old
-        self.new = new
-    }
 }
