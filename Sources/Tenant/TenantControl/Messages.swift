@@ -38,12 +38,17 @@ extension Response {
         noStore(status, "application/json; charset=utf-8", value.platformBytes)
     }
 
+    /// Returns the response with a field; as it is for a value of nil.
+    package func with(_ name: HTTPField.Name?, _ value: String?) -> Response {
+        guard let name, let value else { return self }
+        var response = self
+        response.headerFields[name] = value
+        return response
+    }
+
     /// Returns the response so that scripts of an origin may read it (Fetch, CORS protocol).
     package func readable(by origin: String) -> Response {
-        var response = self
-        response.headerFields[.accessControlAllowOrigin] = origin
-        if origin != "*" { response.headerFields[.vary] = "Origin" }
-        return response
+        with(.accessControlAllowOrigin, origin).with(.vary, origin == "*" ? nil : "Origin")
     }
 }
 

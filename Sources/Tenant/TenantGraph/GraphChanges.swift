@@ -105,11 +105,9 @@ extension GraphCall {
     func revokeSessions(of account: DemoAccount) throws(GraphError) -> GraphAnswer {
         if tenantID == account.tenantID { graph.state.change { $0.revoke(account.username, at: graph.clock.now()) } }
         let root = graph.addresses.baseURL
-        var response = Response.json(
-            .ok, ["@odata.context": .string("\(root)/v1.0/$metadata#Edm.Boolean"), "value": true])
+        let answer: JSONValue = ["@odata.context": .string("\(root)/v1.0/$metadata#Edm.Boolean"), "value": true]
         // t2-graph-02
-        response.headerFields[.location] = root
-        return .response(response)
+        return .response(.json(.ok, answer).with(.location, root))
     }
 
     // MARK: Requests

@@ -133,12 +133,8 @@ extension Response {
     /// The response with the headers of Graph's JSON (graph-ok-01, 02 and 06).
     fileprivate var asOData: Response {
         guard headerFields[.contentType]?.hasPrefix("application/json") == true else { return self }
-        var response = self
-        response.headerFields[.contentType] =
-            "application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false;charset=utf-8"
-        response.headerFields[.cacheControl] = "no-cache"
-        if let name = HTTPField.Name("OData-Version") { response.headerFields[name] = "4.0" }
-        return response
+        let type = "application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false;charset=utf-8"
+        return with(.contentType, type).with(.cacheControl, "no-cache").with(HTTPField.Name("OData-Version"), "4.0")
     }
 }
 

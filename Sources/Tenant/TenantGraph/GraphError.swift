@@ -62,20 +62,16 @@ struct GraphError: Error {
 extension GraphIDs {
     /// Returns the error as a response.
     func refusal(_ error: GraphError) -> Response {
-        var response = Response.json(
-            error.status,
-            [
-                "error": [
-                    "code": .string(error.code), "message": .string(error.message),
-                    "innerError": [
-                        "date": .string(date), "request-id": .string(requestID),
-                        "client-request-id": .string(clientRequestID),
-                    ],
-                ]
-            ])
-        response.headerFields[.retryAfter] = error.retryAfter.map(String.init)
-        response.headerFields[.wwwAuthenticate] = error.challenge
-        response.headerFields[.allow] = error.allow
-        return response
+        let body: JSONValue = [
+            "error": [
+                "code": .string(error.code), "message": .string(error.message),
+                "innerError": [
+                    "date": .string(date), "request-id": .string(requestID),
+                    "client-request-id": .string(clientRequestID),
+                ],
+            ]
+        ]
+        return .json(error.status, body).with(.retryAfter, error.retryAfter.map(String.init))
+            .with(.wwwAuthenticate, error.challenge).with(.allow, error.allow)
     }
 }

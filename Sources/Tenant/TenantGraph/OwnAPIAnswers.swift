@@ -52,10 +52,8 @@ extension Graph {
             case .b2c: return .json(.ok, ["name": .string(name), "message": .string("Hello \(name)")])
             }
         } catch {
-            var response = Response.json(
-                error.status, ["error": .string(error.code), "message": .string(error.message)])
-            if let challenge = error.challenge { response.headerFields[.wwwAuthenticate] = challenge }
-            return response
+            return .json(error.status, ["error": .string(error.code), "message": .string(error.message)])
+                .with(.wwwAuthenticate, error.challenge)
         }
     }
 }

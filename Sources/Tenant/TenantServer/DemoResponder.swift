@@ -187,9 +187,8 @@ struct DemoResponder: Responder {
         _ body: @escaping @Sendable (TenantSegment) -> Response
     ) -> Reply {
         metadata(head, needsKeys: needsKeys) { request in
-            var response = TenantSegment(tenant).map(body) ?? identity.json(.unknownTenant(tenant), request)
-            if response.status == .badRequest { response.headerFields[.cacheControl] = "private" }
-            return response.readable(by: "*")
+            let response = TenantSegment(tenant).map(body) ?? identity.json(.unknownTenant(tenant), request)
+            return response.with(.cacheControl, response.status == .badRequest ? "private" : nil).readable(by: "*")
         }
     }
 
@@ -420,18 +419,13 @@ extension Response {
         .forbidden,
         ["error": "cross_site_request", "message": "Only the control page itself and scripts may do this."])
 
-    static let controlTokenNeeded: Response = {
-        var response = plain(.unauthorized, "Give the token of /control as the password, or as a Bearer token.\n")
-        response.headerFields[.wwwAuthenticate] = "Basic realm=\"control\""
-        return response
-    }()
+    static let controlTokenNeeded = plain(
+        .unauthorized, "Give the token of /control as the password, or as a Bearer token.\n"
+    ).with(.wwwAuthenticate, "Basic realm=\"control\"")
 
     static func tooManyControlTokens(_ seconds: Int) -> Response {
-        var response = plain(
-            .tooManyRequests, "Too many wrong tokens came from your network. Try again in \(seconds) s.\n")
-        response.headerFields[.retryAfter] = String(seconds)
-        response.endsConnection = true
-        return response
+        plain(.tooManyRequests, "Too many wrong tokens came from your network. Try again in \(seconds) s.\n")
+            .ending(retryAfter: seconds)
     }
 
     static let controlIsLocal = plain(
@@ -444,11 +438,8 @@ extension Response {
     static func preflight(
         for head: RequestHead, by origin: String, methods: String = "GET, POST, PATCH, DELETE"
     ) -> Response {
-        var response = plain(.noContent, "").readable(by: origin)
-        response.headerFields[.accessControlAllowMethods] = methods
-        response.headerFields[.accessControlAllowHeaders] = head[.accessControlRequestHeaders]
-        response.headerFields[.accessControlMaxAge] = "600"
-        return response
+        plain(.noContent, "").readable(by: origin).with(.accessControlAllowMethods, methods)
+            .with(.accessControlAllowHeaders, head[.accessControlRequestHeaders]).with(.accessControlMaxAge, "600")
     }
 
     static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {

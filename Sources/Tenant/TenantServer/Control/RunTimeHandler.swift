@@ -28,11 +28,10 @@ struct RunTimeHandler: Sendable {
                 }
                 return .noStore(.noContent)
             default:
-                var response = Response.json(
+                return .json(
                     .methodNotAllowed,
-                    ["error": "bad_request", "message": "POST to the collection; PATCH or DELETE what is in it."])
-                response.headerFields[.allow] = name == nil ? "POST" : "PATCH, DELETE"
-                return response
+                    ["error": "bad_request", "message": "POST to the collection; PATCH or DELETE what is in it."]
+                ).with(.allow, name == nil ? "POST" : "PATCH, DELETE")
             }
         } catch {
             return refusal(error)

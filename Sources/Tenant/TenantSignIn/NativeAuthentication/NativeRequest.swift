@@ -21,9 +21,8 @@ extension IdentityPlatform {
         } catch {
             if !(error is PlatformError) { logger.error("A request of native authentication failed.", error: error) }
             let error = error as? PlatformError ?? .serverError
-            var response = identified(.json(error.status, exchange.diagnostics.json(error)), exchange.diagnostics)
-            if error.status == .tooManyRequests { response.headerFields[.retryAfter] = "1" }
-            return response
+            return identified(.json(error.status, exchange.diagnostics.json(error)), exchange.diagnostics)
+                .with(.retryAfter, error.status == .tooManyRequests ? "1" : nil)
         }
     }
 

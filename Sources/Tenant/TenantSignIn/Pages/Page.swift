@@ -62,14 +62,6 @@ package struct PageLayout: Sendable {
         "<p class=\"brand\"><img src=\"/assets/demo-tenant.svg\" alt=\"\" width=\"24\" height=\"24\"> \(HTML(saying: "Demo tenant"))</p>"
     }
 
-    /// Renders a page that says how soon to try again, and closes the connection: a new one costs those who guess more.
-    func page(_ page: any Page, retryAfter seconds: Int) -> Response {
-        var response = self.page(page)
-        response.headerFields[.retryAfter] = String(seconds)
-        response.endsConnection = true
-        return response
-    }
-
     /// Renders a page.
     ///
     /// - Parameter target: The redirect URI at which the page's form ends; nil if it ends here.
@@ -101,8 +93,17 @@ package struct PageLayout: Sendable {
             </html>
 
             """
-        var response = Response.noStore(page.status, "text/html; charset=utf-8", Array(document.text.utf8))
-        if target != nil { response.headerFields[.contentSecurityPolicy] = PagePolicy.text(leavingTo: target) }
+        return .noStore(page.status, "text/html; charset=utf-8", Array(document.text.utf8))
+            .with(.contentSecurityPolicy, target.map { PagePolicy.text(leavingTo: $0) })
+    }
+}
+
+extension Response {
+    /// Returns the response as one that says how soon to try again, and closes the connection: a new one costs those who
+    /// guess more.
+    package func ending(retryAfter seconds: Int) -> Response {
+        var response = with(.retryAfter, String(seconds))
+        response.endsConnection = true
         return response
     }
 }

@@ -138,10 +138,8 @@ extension IdentityPlatform {
 extension Response {
     /// Returns metadata, which clients keep for a day and pages of any site may read (v2disc-39 to 41).
     static func document(_ value: JSONValue) -> Response {
-        var response = json(.ok, value).readable(by: "*")
-        response.headerFields[.cacheControl] = "max-age=86400, private"
-        response.headerFields[.accessControlAllowMethods] = "GET, OPTIONS"
-        return response
+        json(.ok, value).readable(by: "*").with(.cacheControl, "max-age=86400, private")
+            .with(.accessControlAllowMethods, "GET, OPTIONS")
     }
 }
 

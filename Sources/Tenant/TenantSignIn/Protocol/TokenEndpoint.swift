@@ -52,11 +52,8 @@ extension IdentityPlatform {
                 platform: self, exchange: exchange, segment: segment, settings: settings, isVersion1: isVersion1)
             guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
             try exchange.fields.checkSupport()
-            var response = identified(.json(.ok, try make(request)), exchange.diagnostics)
-            if segment.userFlow == nil, let name = HTTPField.Name("x-ms-clitelem") {
-                response.headerFields[name] = "1,0,0,,"
-            }
-            return response
+            return identified(.json(.ok, try make(request)), exchange.diagnostics)
+                .with(HTTPField.Name("x-ms-clitelem"), segment.userFlow == nil ? "1,0,0,," : nil)
         } catch {
             if !(error is PlatformError) { logger.error("A token request to the demo tenant failed.", error: error) }
             return tokenError(
@@ -74,23 +71,16 @@ extension IdentityPlatform {
     ) -> Response {
         controls.count(.tokenFailed)
         let error = error.atTokenEndpoint(isVersion1: isVersion1).at(segment, client: nil, scope: scope)
-        var response = identified(.json(error.status, diagnostics.json(error)), diagnostics)
-        if error.prefix == PlatformError.workforcePrefix, let name = HTTPField.Name("x-ms-clitelem") {
-            response.headerFields[name] = "1,\(error.number),0,,"
-        }
-        return response
+        let isOfWorkforce = error.prefix == PlatformError.workforcePrefix
+        return identified(.json(error.status, diagnostics.json(error)), diagnostics)
+            .with(HTTPField.Name("x-ms-clitelem"), isOfWorkforce ? "1,\(error.number),0,," : nil)
     }
 
     func identified(_ response: Response, _ diagnostics: Diagnostics) -> Response {
-        var response = response
-        for (name, value) in [
-            ("x-ms-request-id", diagnostics.traceID), ("client-request-id", diagnostics.correlationID),
-            // For caches older than Cache-Control (RFC 6749 section 5.1, tok-ok-15).
-            ("Pragma", "no-cache"), ("Expires", "-1"),
-        ] {
-            if let name = HTTPField.Name(name) { response.headerFields[name] = value }
-        }
-        return response
+        // Pragma is for caches older than Cache-Control (RFC 6749 section 5.1, tok-ok-15).
+        response.with(HTTPField.Name("x-ms-request-id"), diagnostics.traceID)
+            .with(HTTPField.Name("client-request-id"), diagnostics.correlationID)
+            .with(HTTPField.Name("Pragma"), "no-cache").with(.expires, "-1")
     }
 }
 

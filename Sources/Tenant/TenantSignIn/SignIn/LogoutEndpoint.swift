@@ -88,9 +88,7 @@ extension IdentityPlatform {
         var session = session
         end(accounts, of: &session)
         func removingAccounts(_ response: Response) throws -> Response {
-            var response = response
-            response.headerFields[.setCookie] = try setCookie(session)
-            return response
+            response.with(.setCookie, try setCookie(session))
         }
         if let returnURI = flow.returnURI, frames.isEmpty {
             return try removingAccounts(.redirect(to: returnURI, status: .found))
@@ -112,9 +110,8 @@ extension IdentityPlatform {
             else { throw PlatformError.flowExpired }
             guard isBrowser(outcome.browserID, request.head) else { return layout.page(OtherBrowserPage()) }
             guard !outcome.frames.isEmpty else { return layout.page(SignedOutPage(remaining: outcome.remaining)) }
-            var response = layout.page(FrontChannelPage(outcome))
-            response.headerFields[.contentSecurityPolicy] = PagePolicy.text(frames: outcome.frames.map(\.origin))
-            return response
+            return layout.page(FrontChannelPage(outcome))
+                .with(.contentSecurityPolicy, PagePolicy.text(frames: outcome.frames.map(\.origin)))
         }
     }
 

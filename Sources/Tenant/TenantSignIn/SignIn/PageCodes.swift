@@ -44,7 +44,7 @@ extension SignIn {
         case .wrong: return try next(notice: .wrongCode)
         case .last: return try next(notice: .tooManyCodes)
         case .over: return try next(notice: .codeExpired)
-        case .tooMany(let seconds): return platform.layout.page(TooManyTriesPage(), retryAfter: seconds)
+        case .tooMany(let seconds): return platform.layout.page(TooManyTriesPage()).ending(retryAfter: seconds)
         }
         guard platform.nativeFlows.withLock({ $0.finish(sent.flow) }) else { return try next(notice: .codeExpired) }
         flow.sentCode = nil

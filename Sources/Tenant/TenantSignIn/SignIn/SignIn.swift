@@ -196,7 +196,7 @@ struct SignIn {
         case .right: nil
         case .wrong:
             try next(notice: platform.people.hasKnownPassword(account) ? .wrongPassword : .wrongOwnPassword)
-        case .tooMany(let seconds): platform.layout.page(TooManyTriesPage(), retryAfter: seconds)
+        case .tooMany(let seconds): platform.layout.page(TooManyTriesPage()).ending(retryAfter: seconds)
         }
     }
 
@@ -431,10 +431,7 @@ struct SignIn {
     }
 
     private func withCookie(_ response: Response) throws -> Response {
-        guard sessionChanged else { return response }
-        var response = response
-        response.headerFields[.setCookie] = try platform.setCookie(session)
-        return response
+        sessionChanged ? response.with(.setCookie, try platform.setCookie(session)) : response
     }
 }
 
