@@ -8,9 +8,11 @@ import base64
 import json
 import logging
 import os
+import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
@@ -27,7 +29,7 @@ from patience import SECONDS, until
 from suite.registry import registry
 from traitlets.config import Config
 
-from .tenant import SECRET, Tenant, query, sign_in
+from .tenant import SECRET, Tenant, approve, query, sign_in
 
 tests, test = registry("clients")
 
@@ -156,24 +158,31 @@ def flask_appbuilder(tenant):
         assert (found.email, found.first, found.last, set(found.roles)) == (ADA, "Ada", "King", {"Admin", "Public"}), found
 
 
-def told(tenant, command, environ, pattern, ends):
-    """Runs a program that says which address a browser has to open, which is done; returns what it has said."""
+def told(command, environ, pattern, act):
+    """Runs a program, and does what a line of it asks a person to do; returns what it has said."""
     process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         lines = []
         for line in process.stdout:
             lines.append(line)
             if found := re.search(pattern, line):
-                browser = tenant.session()
-                # Who has the code may end before its answer is out.
-                with suppress(requests.ConnectionError):
-                    browser.get(sign_in(browser, found[1], ends, ADA))
+                act(found[1])
         assert process.wait(30) == 0, lines
         return "".join(lines)
     finally:
         process.kill()
         process.wait(SECONDS)
         process.stdout.close()
+
+
+def open_at(tenant, ends):
+    """A browser for an address that a program names, whose answer it waits for at its own port."""
+    def browse(address):
+        browser = tenant.session()
+        # Who has the code may end before its answer is out.
+        with suppress(requests.ConnectionError):
+            browser.get(sign_in(browser, address, ends, ADA))
+    return browse
 
 
 def permissions(token):
@@ -188,7 +197,9 @@ def rclone(tenant):
     # Graph's host is fixed in it, and is not reached.
     environ = os.environ | {"HOME": str(tenant.folder), "RCLONE_CONFIG": str(tenant.folder / "rclone.conf"), "HTTPS_PROXY": "http://127.0.0.1:9"}
     given = base64.urlsafe_b64encode(json.dumps(settings).encode()).rstrip(b"=").decode()
-    said = told(tenant, ["rclone", "authorize", "onedrive", given, "--auth-no-open-browser"], environ, r"(http://127\.0\.0\.1:53682/auth\S+)", RCLONE_URI)
+    said = told(
+        ["rclone", "authorize", "onedrive", given, "--auth-no-open-browser"], environ, r"(http://127\.0\.0\.1:53682/auth\S+)",
+        open_at(tenant, RCLONE_URI))
     answer = re.search(r"--->\s*(\S+)\s*<---", said)[1]
     token = json.loads(json.loads(base64.urlsafe_b64decode(answer + "=" * (-len(answer) % 4)))["token"])
     wanted = {"Files.Read", "Files.ReadWrite", "Files.Read.All", "Files.ReadWrite.All", "Sites.Read.All"}
@@ -202,33 +213,61 @@ def rclone(tenant):
     assert renewed["access_token"] != token["access_token"] and wanted <= permissions(renewed["access_token"]), renewed
 
 
-@test("oidc-agent: an account is made by a code at its own port, and hands out tokens, also new ones")
+@contextmanager
 def oidc_agent(tenant):
-    tenant.reset()
-    own = tenant.folder / "agent"
-    (own / ".oidc-agent").mkdir(parents=True)
-    environ = os.environ | {"HOME": str(own), "TMPDIR": str(own), "OIDC_ENCRYPTION_PW": "a password of the suite"}
+    """oidc-agent with a home of its own; gives the environment of its programs."""
+    own = pathlib.Path(tempfile.mkdtemp(dir=tenant.folder))
+    (own / ".oidc-agent").mkdir()
     socket = own / "socket"
+    environ = os.environ | {"HOME": str(own), "TMPDIR": str(own), "OIDC_ENCRYPTION_PW": "a password of the suite", "OIDC_SOCK": str(socket)}
     agent = subprocess.Popen(
         ["oidc-agent", "--console", "--socket-path", socket], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         until(lambda: socket.exists() or agent.poll() is not None, "oidc-agent has its socket")
         assert agent.poll() is None, "oidc-agent has ended"
-        environ["OIDC_SOCK"] = str(socket)
-        told(tenant, [
-            "oidc-gen", "entra", "--iss", tenant.said["issuer"], "--client-id", tenant.web_id, "--client-secret", SECRET,
-            "--redirect-uri", " ".join(AGENT_URIS), "--scope", "openid profile offline_access User.Read", "--flow", "code", "--no-url-call", "--no-scheme",
-            "--cp", tenant.root, "--pw-env", "--prompt", "none", "--confirm-default"], environ, r"(https://localhost\S+/authorize\S+)", "http://localhost:")
-
-        def token(*more):
-            return subprocess.run(["oidc-token", *more, "entra"], env=environ, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
-
-        first = token()
-        assert token() == first and token("--force-new") != first
-        me = tenant.session().get(tenant.said["graph"], headers={"Authorization": f"Bearer {token()}"})
-        assert me.json()["userPrincipalName"] == ADA, me.text
+        yield environ
     finally:
         # It is two processes.
         os.killpg(agent.pid, signal.SIGTERM)
         agent.wait(15)
+
+
+def made_account(tenant, client_id, secret, *flow):
+    """The command that makes an account of oidc-agent."""
+    return [
+        "oidc-gen", "entra", "--iss", tenant.said["issuer"], "--client-id", client_id, "--client-secret", secret,
+        "--redirect-uri", " ".join(AGENT_URIS), "--scope", "openid profile offline_access User.Read", "--flow", *flow,
+        "--cp", tenant.root, "--pw-env", "--prompt", "none", "--confirm-default"]
+
+
+def check_account(tenant, environ):
+    """Expects the account's tokens, of which one is kept and a new one is to be had."""
+    def token(*more):
+        return subprocess.run(["oidc-token", *more, "entra"], env=environ, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+
+    first = token()
+    assert token() == first and token("--force-new") != first
+    me = tenant.session().get(tenant.said["graph"], headers={"Authorization": f"Bearer {token()}"})
+    assert me.json()["userPrincipalName"] == ADA, me.text
+
+
+@test("oidc-agent: an account is made by a code at its own port, and hands out tokens, also new ones")
+def oidc_agent_code(tenant):
+    tenant.reset()
+    with oidc_agent(tenant) as environ:
+        command = made_account(tenant, tenant.web_id, SECRET, "code", "--no-url-call", "--no-scheme")
+        told(command, environ, r"(https://localhost\S+/authorize\S+)", open_at(tenant, "http://localhost:"))
+        check_account(tenant, environ)
+
+
+@test("oidc-agent: an account without a secret is made by a device code, and hands out tokens, also new ones")
+def oidc_agent_device(tenant):
+    tenant.reset()
+    address = tenant.origin + "/devicelogin"
+    with oidc_agent(tenant) as environ:
+        said = told(
+            made_account(tenant, tenant.native_id, "", "device"), environ, r"enter the code: (\S+)",
+            lambda code: approve(tenant.session(), address, code, ADA))
+        assert address in said, said
+        check_account(tenant, environ)
