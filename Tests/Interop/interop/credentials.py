@@ -6,17 +6,24 @@ Certificates, assertions, on-behalf-of, passwords, and those of environment vari
 import asyncio
 import base64
 import datetime
+import json
 import os
+import pathlib
+import re
+import threading
 import time
 import uuid
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import jwt
 import msal
 import requests
+from azure import identity
 from azure.core.exceptions import ClientAuthenticationError
 from azure.core.pipeline.transport import AsyncioRequestsTransport, RequestsTransport
 from azure.identity import (
+    AzurePipelinesCredential,
     CertificateCredential,
     ClientAssertionCredential,
     DefaultAzureCredential,
@@ -103,8 +110,12 @@ class Context:
         assert result["error_description"].startswith(f"AADSTS{number}: ") and said in result["error_description"], result
 
     def own(self, credential, client_id):
-        """Expects the application's own token for Graph, with its roles, and returns its claims."""
-        claims = jwt.decode(credential.get_token(f"{GRAPH}/.default").token, options={"verify_signature": False})
+        """Expects the application's own token for Graph, and returns its claims."""
+        return self.check_own(credential.get_token(f"{GRAPH}/.default").token, client_id)
+
+    def check_own(self, token, client_id):
+        """Expects an application's own token for Graph, with its roles, and returns its claims."""
+        claims = jwt.decode(token, options={"verify_signature": False})
         assert claims["appid"] == client_id and sorted(claims["roles"]) == ROLES and claims["idtyp"] == "app", claims
         return claims
 
@@ -112,13 +123,17 @@ class Context:
         """Expects the application's own token, for which it has proved itself by an assertion."""
         assert self.own(credential, self.certified)["appidacr"] == "2"
 
+    def code(self, client_id, scope, redirect_uri):
+        """The code of a person who signs in at an application."""
+        session, asked = self.tenant.session(), {"client_id": client_id, "redirect_uri": redirect_uri, "response_type": "code", "scope": scope}
+        address = f"{self.tenant.origin}/{DOMAIN}/oauth2/v2.0/authorize"
+        return query(sign_in(session, session.get(address, params=asked, allow_redirects=False).url, redirect_uri))["code"]
+
     def person(self, client_id, scope, redirect_uri):
         """An access token of a person who signs in at an application with its secret."""
-        session, asked = self.tenant.session(), {"client_id": client_id, "redirect_uri": redirect_uri, "response_type": "code", "scope": scope}
-        base = f"{self.tenant.origin}/{DOMAIN}/oauth2/v2.0"
-        code = query(sign_in(session, session.get(f"{base}/authorize", params=asked, allow_redirects=False).url, redirect_uri))["code"]
-        return session.post(f"{base}/token", data={
-            "grant_type": "authorization_code", "code": code, "client_id": client_id, "client_secret": SECRET, "redirect_uri": redirect_uri,
+        return self.tenant.session().post(self.audience, data={
+            "grant_type": "authorization_code", "code": self.code(client_id, scope, redirect_uri), "client_id": client_id, "client_secret": SECRET,
+            "redirect_uri": redirect_uri,
         }).json()["access_token"]
 
     def me(self, token):
@@ -187,14 +202,18 @@ def expired_assertion(context):
     refused(late, f"{GRAPH}/.default", 700024)
 
 
+def taken(credential, scope=f"{GRAPH}/.default"):
+    """The token of an asynchronous credential, which is made where it runs."""
+    async def token():
+        async with credential() as made:
+            return (await made.get_token(scope)).token
+    return asyncio.run(token())
+
+
 @test("azure-identity's asynchronous credentials: a secret, a certificate and an assertion, and a certificate that nobody has registered")
 def asynchronous(context):
     def usual():
         return context.usual | {"transport": AsyncioRequestsTransport()}
-
-    async def token(credential):
-        async with credential:
-            return (await credential.get_token(f"{GRAPH}/.default")).token
 
     own, web, other = context.certificate, context.ids["Web"], Certificate(context.tenant.folder, "unregistered")
     for credential, client_id in (
@@ -203,12 +222,23 @@ def asynchronous(context):
         (lambda: aio.ClientAssertionCredential(
             DOMAIN, context.certified, lambda: own.assertion(context.certified, context.audience), **usual()), context.certified),
     ):
-        claims = jwt.decode(asyncio.run(token(credential())), options={"verify_signature": False})
-        assert claims["appid"] == client_id and sorted(claims["roles"]) == ROLES, claims
+        context.check_own(taken(credential), client_id)
     try:
-        raise AssertionError(asyncio.run(token(aio.CertificateCredential(DOMAIN, context.certified, str(other.whole), **usual()))))
+        raise AssertionError(taken(lambda: aio.CertificateCredential(DOMAIN, context.certified, str(other.whole), **usual())))
     except ClientAuthenticationError as error:
         assert "AADSTS700027:" in str(error), error
+
+
+@test("azure-identity's asynchronous credentials for a person: a code, and on behalf of them")
+def asynchronous_people(context):
+    context.tenant.reset()
+    middle, scope = context.ids["Middle"], f"{GRAPH}/User.Read"
+    code, token = context.code(middle, scope, MIDDLE_URI), context.person(context.ids["Web"], API, WEB_URI)
+    for credential in (
+        lambda: aio.AuthorizationCodeCredential(DOMAIN, middle, code, MIDDLE_URI, client_secret=SECRET, **context.usual),
+        lambda: aio.OnBehalfOfCredential(DOMAIN, middle, client_secret=SECRET, user_assertion=token, **context.usual),
+    ):
+        assert context.me(taken(credential, scope)) == ADELE
 
 
 @test("azure-identity: on behalf of a person, once they have consented to the API between, with its secret and for Graph")
@@ -318,11 +348,13 @@ def variables(**named):
         os.environ.update(kept)
 
 
-@test("azure-identity: the environment's credential and the default one, with a secret")
+@test("azure-identity: the environment's credential and the default one, with a secret, also asynchronously")
 def environments(context):
     with variables(**context.named, AZURE_CLIENT_ID=context.ids["Web"], AZURE_CLIENT_SECRET=SECRET):
         for credential in (EnvironmentCredential, DefaultAzureCredential):
             context.own(credential(**context.off), context.ids["Web"])
+        for credential in (aio.EnvironmentCredential, aio.DefaultAzureCredential):
+            context.check_own(taken(lambda made=credential: made(**context.off)), context.ids["Web"])
 
 
 @test("azure-identity: the environment's credential with a certificate")
@@ -331,10 +363,54 @@ def environment_certificate(context):
         context.expect_proof(EnvironmentCredential(**context.off))
 
 
-@test("azure-identity: the token file of a workload, which is read anew, and the default credential with it")
+@test("azure-identity: the token file of a workload, which is read anew, and the default credential with it; also asynchronously")
 def workload(context):
     token = context.tenant.folder / "token"
     with variables(**context.named, AZURE_CLIENT_ID=context.certified, AZURE_FEDERATED_TOKEN_FILE=str(token)):
         for credential in (WorkloadIdentityCredential, DefaultAzureCredential):
             token.write_text(context.certificate.assertion(context.certified, context.audience))
             context.expect_proof(credential(**context.off))
+        token.write_text(context.certificate.assertion(context.certified, context.audience))
+        context.check_own(taken(lambda: aio.WorkloadIdentityCredential(**context.off)), context.certified)
+
+
+class Job(BaseHTTPRequestHandler):
+    """Azure Pipelines, which gives an assertion to a job of its own."""
+
+    def do_POST(self):
+        known = self.headers["Authorization"] == "Bearer the job's" and "serviceConnectionId=connection" in self.path
+        self.send_response(200 if known else 401)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps({"oidcToken": self.server.assertion()}).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@test("azure-identity: the assertion that Azure Pipelines gives to a job, also asynchronously")
+def pipelines(context):
+    job = {"tenant_id": DOMAIN, "client_id": context.certified, "service_connection_id": "connection", "system_access_token": "the job's"}
+    with ThreadingHTTPServer(("127.0.0.1", 0), Job) as server:
+        server.assertion = lambda: context.certificate.assertion(context.certified, context.audience)
+        threading.Thread(target=server.serve_forever).start()
+        os.environ["SYSTEM_OIDCREQUESTURI"] = f"http://127.0.0.1:{server.server_port}/token"
+        try:
+            context.expect_proof(AzurePipelinesCredential(**job, **context.usual))
+            # This one gives one transport to requests of both kinds, and so needs the usual ones.
+            context.check_own(taken(lambda: aio.AzurePipelinesCredential(**job, **context.usual)), context.certified)
+        finally:
+            del os.environ["SYSTEM_OIDCREQUESTURI"]
+            server.shutdown()
+
+
+@test("azure-identity: the guide names each of its credentials, and this suite uses those that it names first")
+def named(_):
+    guide = (pathlib.Path(__file__).parents[3] / "CONTRIBUTING.md").read_text()
+    row = next(line for line in guide.splitlines() if line.startswith("| `azure-identity` "))
+    used, rest = (set(re.findall(r"`(\w+Credential)`", part)) for part in row.split("Not tried", 1))
+    there = {name for name in identity.__all__ if name.endswith("Credential")}
+    assert used | rest == there and not used & rest, (there - used - rest, (used | rest) - there, used & rest)
+    sources = "".join(path.read_text() for path in pathlib.Path(__file__).parent.glob("*.py"))
+    wanted = used | {f"aio.{name}" for name in used & set(aio.__all__)}
+    assert wanted <= set(re.findall(r"(?:\baio\.)?\b\w+Credential\b", sources)), wanted
