@@ -37,14 +37,40 @@ function table(answer) {
     "map card",
     element("table", "", element("thead", "", element("tr", "", ...heads())), element("tbody", "", ...rows)),
   );
-  return [element("h2", "", answer), card];
+  return [element("h3", "", answer), card];
 }
 
-const count = (is) => facts.filter(is).length;
-document.getElementById("counts").textContent = t("truth.counts", {
-  same: count((fact) => !reason(fact)),
-  differing: count((fact) => fact.on_purpose),
-  still: count((fact) => fact.not_yet),
-  absent: count((fact) => fact.not_applicable),
-});
-document.getElementById("facts").replaceChildren(...[...new Set(facts.map((fact) => fact.answer))].flatMap(table));
+// The areas, each with the names of its answers; an answer is in the first that fits.
+const areas = [
+  ["Metadata and keys", /discovery|^keys|realm|registration/],
+  ["Authorization, consent and sign-out", /^(authorize|B2C|admin consent|logout)/],
+  ["Token endpoint: answers", /^token answer/],
+  ["Token endpoint: refusals", /^token error/],
+  ["Device code", /^device/],
+  ["Native authentication", /^native/],
+  ["Tokens", /token/],
+  ["Graph and UserInfo", /^(Graph|userinfo)/],
+];
+
+function counted(some) {
+  const count = (is) => some.filter(is).length;
+  return t("truth.counts", {
+    same: count((fact) => !reason(fact)),
+    differing: count((fact) => fact.on_purpose),
+    still: count((fact) => fact.not_yet),
+    absent: count((fact) => fact.not_applicable),
+  });
+}
+
+const area = (fact) => areas.findIndex(([, names]) => names.test(fact.answer));
+
+function section([name], index) {
+  const own = facts.filter((fact) => area(fact) === index);
+  const link = Object.assign(element("a", "", name), { href: `#area-${index}`, lang: "en" });
+  document.getElementById("areas").append(element("li", "", link, `: ${counted(own)}`));
+  const head = Object.assign(element("h2", "", name), { id: `area-${index}` });
+  return element("section", "", head, ...[...new Set(own.map((fact) => fact.answer))].flatMap(table));
+}
+
+document.getElementById("counts").textContent = counted(facts);
+document.getElementById("facts").replaceChildren(...areas.map(section));

@@ -96,7 +96,7 @@ def everything(browser):
     browser.size(1280, 800)
 
 
-@test("the page of facts shows each of them with its source, and that it is the same here or the reason why it is not")
+@test("the page of facts shows each of them with its source and whether it is the same here, and how many there are of each area")
 def truth(browser):
     facts = json.loads((ROOT / "Public/data/truth.json").read_text())
     browser.open("/truth")
@@ -112,6 +112,17 @@ def truth(browser):
     browser.expect_text(
         "#counts", f"{len(facts) - purpose - still - absent} facts are the same here. {purpose} differ on purpose, {still} differ still, "
         f"{absent} are about what is not here.")
+    heads, said, areas = browser.driver.execute_script(
+        "const all = (selector) => [...document.querySelectorAll(selector)]; return [all('#facts h2').map((head) => [head.textContent, '#' + head.id]), "
+        "all('#areas li').map((item) => [item.firstChild.textContent, item.firstChild.getAttribute('href'), item.lastChild.textContent]), "
+        "all('#facts section').map((area) => [...area.querySelectorAll('tbody tr')].map((row) => row.id))]")
+    assert len(heads) > 5 and [each[:2] for each in said] == heads, (said, heads)
+    for (_, _, counts), ids in zip(said, areas, strict=True):
+        own = [fact for fact in facts if fact["id"] in ids]
+        purpose, still, absent = (sum(name in fact for fact in own) for name in ("on_purpose", "not_yet", "not_applicable"))
+        assert own and counts == (
+            f": {len(own) - purpose - still - absent} facts are the same here. {purpose} differ on purpose, {still} differ still, "
+            f"{absent} are about what is not here."), (counts, ids)
     colours = browser.driver.execute_script(
         "return ['tr.same strong', 'tr.differs td'].map((each) => getComputedStyle(document.querySelector(each)).color)")
     assert colours[0] != colours[1], colours
