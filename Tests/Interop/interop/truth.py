@@ -136,7 +136,7 @@ class Context:
     def web(self, segment="contoso.example", **fields):
         return self.post(segment, client_id=self.tenant.web_id, client_secret=SECRET, **fields)
 
-    def code(self, username=ADELE, segment="common", scope="openid profile offline_access User.Read", consent="accept", more=(), **changed):
+    def code(self, username=ADELE, segment="common", scope="User.Read profile offline_access openid", consent="accept", more=(), **changed):
         asked = {
             "client_id": self.tenant.web_id, "redirect_uri": WEB_URI, "response_type": "code", "scope": scope,
             "state": "s", "nonce": "n",
@@ -769,6 +769,14 @@ def facts(context):
     print("      " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))
     print("      equal by area: " + ", ".join(f"{name} {kinds['equal']} of {kinds.total()}" for name, kinds in sorted(areas.items())))
     assert not wrong, "\n".join(wrong)
+
+
+@test("an address that there is not is JSON for programs, and a page for browsers")
+def absent(context):
+    for path in ("/nowhere", "/common/oauth2/v2.0/nothing", "/contoso.example/oauth2/nothing"):
+        for accepted, sent in (("*/*", "application/json"), ("text/html,*/*;q=0.8", "text/html")):
+            answer = context.get(path, headers={"Accept": accepted})
+            assert answer.status_code == 404 and answer.headers["Content-Type"].startswith(sent), (path, answer.headers)
 
 
 @test("the README says how many facts there are, and how many differ")
