@@ -20,6 +20,13 @@ import Testing
         #expect(forgotten == nil)
     }
 
+    @Test func `times of a clock that was set back since do not count`() {
+        var times = RecentTimes<String>(most: 1, within: 60, maxKeys: 10)
+        let counted = [3600.0, 0].allSatisfy { times.add("a", now: after($0)) == nil }
+        let refused = times.add("a", now: after(1))
+        #expect(counted && refused == 59)
+    }
+
     @Test func `too many keys push out the one that was counted longest ago`() {
         var times = RecentTimes<Int>(most: 1, within: 60, maxKeys: 2)
         let counted = [1, 2, 3].allSatisfy { times.add($0, now: after(0)) == nil }

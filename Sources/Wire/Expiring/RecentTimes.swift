@@ -21,7 +21,8 @@ public struct RecentTimes<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: nil if the event was counted, else the seconds until one is allowed.
     public mutating func add(_ key: Key, now: Date) -> TimeInterval? {
-        let recent = (times.value(for: key, now: now) ?? []).filter { now.timeIntervalSince($0) < window }
+        // A clock that was set back leaves times of the future.
+        let recent = (times.value(for: key, now: now) ?? []).filter { abs(now.timeIntervalSince($0)) < window }
         if recent.count >= most, let oldest = recent.first { return window - now.timeIntervalSince(oldest) }
         times.set(recent + [now], for: key, until: now.addingTimeInterval(window), now: now)
         return nil
