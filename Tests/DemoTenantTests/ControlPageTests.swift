@@ -24,7 +24,7 @@ struct ControlPageTests {
             #expect(page.text.contains("<option value=\"adele@contoso.example\" selected>Adele Vance</option>"))
             #expect(page.text.contains("name=\"times\" type=\"number\" min=\"1\" value=\"2\""))
             // A field that no rule can have, or that its number says already, is not offered.
-            for name in ["rotate_key", "revoke", "require_mfa", "key_set"] {
+            for name in ["rotate_key", "revoke", "require_mfa", "key_set", "clock_seconds"] {
                 #expect(!page.text.contains("name=\"\(name)\""), "\(name)")
             }
             #expect(page.text.ranges(of: "name=\"times\"").count == 1)

@@ -508,7 +508,7 @@ struct ControlTests {
                 "/control?ui_locales=\(language)", headers: [("Accept", "text/html")]
             ).text
             let forms = page.components(separatedBy: "<form method=\"post\"").dropFirst()
-            #expect(forms.count == 26)
+            #expect(forms.count == 27)
             var sentences: Set<String> = []
             for form in forms {
                 let key = try #require(form.firstMatch(of: /name="(\w+)"[^>]*aria-describedby="(\w+)"/)).output

@@ -223,6 +223,8 @@ struct RuleTests {
         let tested = Set(Self.rows.flatMap(\.effect.keys)).union([
             // Each has a test of its own: below, and in NativeAttackTests.
             "b2c_issuer_with_policy", "native_failure",
+            // One for everyone.
+            EffectKey.clock,
         ])
         #expect(tested == Set(EffectKey.all.map(\.name)))
     }
@@ -381,7 +383,7 @@ struct RuleTests {
         (#"[{"missing_scope":null}]"#, "missing_scope: a rule needs an effect"),
         (#"[{"reset":true}]"#, "'reset' is no effect"),
         (#"[{"revoke":"adele@contoso.example"}]"#, "'revoke' is no effect"),
-        (#"[{"rules":[]}]"#, "'rules' is no effect"),
+        (#"[{"rules":[]}]"#, "'rules' is no effect"), (#"[{"clock_seconds":1}]"#, "'clock_seconds' is no effect"),
         (#"[{"when":[],"token_delay_ms":1}]"#, "when: give an object"),
         (#"[{"when":{"device":"x"},"token_delay_ms":1}]"#, "when: give an object"),
         (#"[{"when":{"client":"nobody's"},"token_delay_ms":1}]"#, "when: client: give the ID or the name"),

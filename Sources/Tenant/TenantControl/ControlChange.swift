@@ -29,10 +29,13 @@ package enum ControlChange: Sendable {
     package struct Known {
         package var accounts: [DemoAccount]
         package var clients: [DemoClient]
+        /// The seconds by which the clock is ahead.
+        package var clockSeconds: Int
 
-        package init(accounts: [DemoAccount], clients: [DemoClient]) {
+        package init(accounts: [DemoAccount], clients: [DemoClient], clockSeconds: Int = 0) {
             self.accounts = accounts
             self.clients = clients
+            self.clockSeconds = clockSeconds
         }
     }
 
@@ -78,6 +81,9 @@ package enum ControlChange: Sendable {
             guard let id = value.integer else { throw Problem(message: "give the id of a rule.") }
             return [.endRules(id)]
         case "rules": return try rules(value, known)
+        case EffectKey.clock where value != 0 && value.integer.map { $0 < known.clockSeconds } == true:
+            throw Problem(
+                message: "the clock is \(known.clockSeconds) seconds ahead, and goes only forward until 0 or reset.")
         default: return try EffectKey.named(key).map { key throws(Problem) in [try setting(key, value, isForm)] } ?? []
         }
     }
@@ -123,7 +129,7 @@ package enum ControlChange: Sendable {
         if let times = members.removeValue(forKey: "times"), times != .null { rule.times = try count(times) }
         guard !members.isEmpty else { throw Problem(message: "a rule needs an effect.") }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-            guard let key = EffectKey.named(name) else {
+            guard let key = EffectKey.named(name), name != EffectKey.clock else {
                 throw Problem(message: "'\(name)' is no effect of a rule.")
             }
             do throws(Problem) {

@@ -73,6 +73,9 @@ package final class Controls: Sendable {
         for request in free { request.resume() }
     }
 
+    /// The seconds by which the clock is ahead of the true time.
+    package var clockSeconds: Int { memory.withLock { $0.rules.lazy.compactMap(\.effects.clockSeconds).first ?? 0 } }
+
     // MARK: Rules
 
     /// The rules that are in force.

@@ -29,8 +29,12 @@ package struct EffectKey: Sendable {
         self.json = { $0[keyPath: effect].map(json) }
     }
 
+    /// The key of the clock, which is one for everyone, so that no rule has it.
+    package static let clock = "clock_seconds"
+
     /// All of them, in the order in which they are listed.
     package static let all: [EffectKey] = [
+        number(clock, \.clockSeconds, normal: 0, upTo: 10 * 365 * 86_400),
         number("access_token_seconds", \.accessTokenSeconds, normal: .null, upTo: 10 * 365 * 86_400),
         number(
             "refresh_token_seconds", \.refreshTokenSeconds, normal: .integer(90 * 24 * 3600), upTo: 10 * 365 * 86_400),

@@ -3,6 +3,8 @@ package import WebFormats
 
 /// The ways in which the tenant can differ from normal. A rule sets some of them; nil leaves one alone.
 package struct Effects: Sendable {
+    /// The seconds by which the tenant's clock is ahead.
+    var clockSeconds: Int?
     package var accessTokenSeconds: Int?
     package var refreshTokenSeconds: Int?
     /// Whether a refresh token that is used twice revokes its family (RFC 9700 section 4.14.2).

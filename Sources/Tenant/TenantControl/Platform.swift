@@ -20,7 +20,7 @@ package struct Platform: Sendable {
     package let registry: RunTimeRegistry?
     /// The rules, and the counts.
     package let controls = Controls()
-    /// The time and the identifiers.
+    /// The time, which ``controls`` can move, and the identifiers.
     package let clock: TenantClock
     /// The URLs of the tenant.
     package let addresses: Addresses
@@ -39,7 +39,10 @@ package struct Platform: Sendable {
         self.directory = directory
         self.registrations = registrations
         self.state = state
+        let clock = clock.ahead { [controls] in controls.clockSeconds }
         self.clock = clock
+        // The process before may have moved its clock.
+        state.leaveFuture(clock.now())
         self.addresses = addresses
         self.logger = logger
         scopes = Scopes(registrations.all, reference: registrations.reference)

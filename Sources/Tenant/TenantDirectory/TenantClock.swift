@@ -15,6 +15,11 @@ package struct TenantClock: Sendable {
         start = now()
     }
 
+    /// Returns this clock, ahead by the seconds that it is told whenever it is read.
+    package func ahead(by seconds: @escaping @Sendable () -> Int) -> TenantClock {
+        TenantClock(now: { [now] in now().addingTimeInterval(TimeInterval(seconds())) }, randomBytes: randomBytes)
+    }
+
     /// Returns a random GUID (RFC 9562 version 4), in lower case.
     package func newID() -> String { RandomUUID.text(randomBytes(16)) }
 

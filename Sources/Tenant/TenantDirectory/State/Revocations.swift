@@ -6,12 +6,24 @@ extension TenantState.Record {
     package mutating func revoke(_ username: String, at now: Date) {
         revocations[username, default: 0] += 1
         tokensValidFrom = tokensValidFrom ?? [:]
-        // Tokens are dated in whole seconds. Those that follow at once get the next one, which those before cannot have.
-        tokensValidFrom?[username] = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down) + 1)
+        tokensValidFrom?[username] = Self.nextSecond(now)
+    }
+
+    /// Tokens are dated in whole seconds. Those that follow at once get the next one, which those before cannot have.
+    fileprivate static func nextSecond(_ now: Date) -> Date {
+        Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down) + 1)
     }
 }
 
 extension TenantState {
+    /// Makes revocations of the future those of now, after the clock was put back: until then, tokens would be from the
+    /// future, too.
+    package func leaveFuture(_ now: Date) {
+        let latest = Record.nextSecond(now)
+        guard read({ $0.tokensValidFrom?.values.contains { $0 > latest } }) == true else { return }
+        change { $0.tokensValidFrom = $0.tokensValidFrom?.mapValues { min($0, latest) } }
+    }
+
     /// Returns the time from which on tokens of a person are valid, that of the latest revocation ("TokensValidFrom",
     /// t2-rt-04); nil if there was none.
     package func tokensValidFrom(_ account: DemoAccount) -> Date? { read { $0.tokensValidFrom?[account.username] } }

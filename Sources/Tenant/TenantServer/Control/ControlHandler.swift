@@ -66,7 +66,9 @@ struct ControlHandler: PlatformHandler {
             guard let members else {
                 throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
             }
-            let known = ControlChange.Known(accounts: people.accounts, clients: registrations.all)
+            let known = ControlChange.Known(
+                accounts: people.accounts, clients: registrations.all,
+                clockSeconds: members["reset"] == nil ? controls.clockSeconds : 0)
             for change in try ControlChange.parse(members, known, isForm: !isJSON) { await apply(change) }
             return isJSON ? .json(.ok, controlState()) : .redirect(to: query.address(done: members.keys.first))
         } catch {
@@ -101,6 +103,7 @@ struct ControlHandler: PlatformHandler {
         switch change {
         case .rule(let rule, let hasEffect):
             controls.begin(rule, hasEffect: hasEffect, now: clock.now())
+            if rule.key == EffectKey.clock { state.leaveFuture(clock.now()) }
             if rule.effects.closedConnection != nil || rule.effects.outage != nil { await closeIdleConnections() }
         case .endRules(let id): controls.end(id)
         case .sessionFailure(let failure, let session):
@@ -125,6 +128,7 @@ struct ControlHandler: PlatformHandler {
             }
             // The only setting that is in the state.
             state.change { $0.secondFactorDemands = [:] }
+            state.leaveFuture(clock.now())
         }
     }
 

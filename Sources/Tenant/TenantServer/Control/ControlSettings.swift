@@ -38,8 +38,8 @@ struct ControlSetting: Sendable {
 
     /// Whether a rule for one app or person can have it.
     ///
-    /// The published keys are the same for everyone, because nobody says who reads them.
-    var isForRules: Bool { EffectKey.named(key) != nil && key != "key_set" }
+    /// The published keys are the same for everyone, because nobody says who reads them, and so is the clock.
+    var isForRules: Bool { EffectKey.named(key) != nil && !["key_set", EffectKey.clock].contains(key) }
 
     static let reset = ControlSetting(
         "reset", "Reset everything", .button(value: "true", style: "danger"),
@@ -101,6 +101,11 @@ struct ControlGroup: Sendable {
                 ControlSetting(
                     "refresh_token_seconds", "Refresh tokens (seconds)", .number,
                     effect: "When a refresh token expires, the person has to sign in again."),
+                ControlSetting(
+                    EffectKey.clock, "The clock: seconds ahead", .number,
+                    effect:
+                        "Codes, tokens and sessions expire as if this time had passed. It goes only forward, and the reset puts it back. Applications with the right time refuse ID tokens from the future."
+                ),
                 ControlSetting(
                     "refresh_token_single_use", "Refresh tokens: good for one use",
                     .toggle,
