@@ -12,7 +12,6 @@ import html
 import json
 import pathlib
 import re
-import time
 import urllib.parse
 from contextlib import contextmanager
 
@@ -56,6 +55,9 @@ APPLICATIONS = [
 ]
 # The days that each is still valid. Nobody has registered Stranger's.
 CERTIFICATES = {"Certified": 2, "Ended": -1, "Stranger": 2}
+DAY = 86_400
+# The seconds of an access token without claims challenges, at most.
+LONGEST_ACCESS = 5400
 REASONS = ("on_purpose", "not_yet", "not_applicable")
 USERS = [{"username": MANY, "password": "demo", "many_groups": 201}]
 
@@ -287,9 +289,10 @@ class Context:
     def controlled(self, make, **settings):
         """An answer while the tenant has settings of its control page."""
         self.tenant.control(**settings)
-        answer = make()
-        self.tenant.control(reset=True)
-        return answer
+        try:
+            return make()
+        finally:
+            self.tenant.control(reset=True)
 
     def silent(self):
         """A request without a page for a person who is signed in, and has not consented to Mail.Read."""
@@ -312,7 +315,7 @@ class Context:
 
     def expired(self):
         token = self.tokens().json()["access_token"]
-        self.pause()
+        self.let_pass(LONGEST_ACCESS)
         return self.graph(token)
 
     def refreshed(self, username, segment, then):
@@ -322,17 +325,23 @@ class Context:
         return Answer(self.web(segment, grant_type="refresh_token", refresh_token=token))
 
     def late(self, username, segment):
-        return self.controlled(lambda: self.refreshed(username, segment, self.pause), refresh_token_seconds=1)
+        return self.controlled(lambda: self.refreshed(username, segment, lambda: self.let_pass(90 * DAY)))
 
     def late_page(self):
         """The answer to the refresh of a page whose grant has ended."""
         origin = {"Origin": "http://localhost:8080"}
         token = self.page(origin, scope="openid offline_access").body["refresh_token"]
-        self.pause()
+        self.let_pass(DAY)
         return Answer(self.post("common", origin, grant_type="refresh_token", client_id=self.tenant.ids["Page"], refresh_token=token))
 
-    def pause(self):
-        time.sleep(1.1)
+    def late_device(self):
+        code = self.device()["device_code"]
+        self.let_pass(900)
+        return self.poll(code)
+
+    def let_pass(self, seconds):
+        """Moves the tenant's clock; `controlled` puts it back."""
+        self.tenant.control(clock_seconds=seconds)
 
     def optional(self, username=ADELE):
         own = {"client_id": self.tenant.ids["Optional"], "redirect_uri": OPTIONAL_URI}
@@ -555,6 +564,7 @@ ANSWERS = {
     "token error: application at common": lambda context: Answer(context.web(
         "common", grant_type="client_credentials", scope="https://graph.microsoft.com/.default")),
     "device code that is polled at once": Context.polled_at_once,
+    "device code past its time": lambda context: context.controlled(context.late_device),
     "device code with the older grant": lambda context: context.approved(grant="device_code"),
     "device code without scope": lambda context: Answer(
         context.post("common", path="oauth2/v2.0/devicecode", client_id=context.tenant.native_id)),
@@ -570,7 +580,7 @@ ANSWERS = {
     "token error: personal application at common": Context.personal,
     "token error: throttled": Context.throttled_tokens,
     "token error: on behalf of with an expired token": lambda context: context.controlled(
-        lambda: context.on_behalf(then=context.pause), access_token_seconds=1),
+        lambda: context.on_behalf(then=lambda: context.let_pass(LONGEST_ACCESS))),
     "token error: on behalf of with a second factor": lambda context: context.on_behalf(
         username=MEGAN, then=lambda: context.tenant.control(require_mfa=MEGAN)),
     "access token of an API": lambda context: Answer(
@@ -612,7 +622,7 @@ ANSWERS = {
     "token error: revoked grant": lambda context: context.refreshed(
         MEGAN, "contoso.example", lambda: context.tenant.control(revoke=MEGAN)),
     "token error: grant past its time": lambda context: context.late(ADELE, "contoso.example"),
-    "token error: page's grant past its time": lambda context: context.controlled(context.late_page, refresh_token_seconds=1),
+    "token error: page's grant past its time": lambda context: context.controlled(context.late_page),
     "token error: blocked by a policy": lambda context: context.refreshed(
         ADELE, "contoso.example", lambda: context.tenant.control(token_platform_error=53003)),
     "token error: code of no form at consumers": refused(
@@ -646,7 +656,7 @@ ANSWERS = {
     "Graph 401 of an opaque token": lambda context: context.graph("EwBwA8l6BAAU"),
     "Graph 401 of another audience": lambda context: context.graph(
         context.tokens(segment="contoso.example", scope=f"openid {API}/Tasks.Read").json()["access_token"]),
-    "Graph 401 expired": lambda context: context.controlled(context.expired, access_token_seconds=1),
+    "Graph 401 expired": lambda context: context.controlled(context.expired),
     "Graph 401 of a claims challenge": lambda context: context.controlled(lambda: context.ask_graph(
         scope="openid User.Read"), claims_challenge=True),
     "Graph after a revocation": Context.after_revocation,
@@ -705,6 +715,7 @@ ANSWERS = {
     "registration of a client": lambda context: Answer(context.post("contoso.example", path="oauth2/v2.0/register")),
     "native sign-up begun with an unknown attribute": lambda context: context.begin_sign_up(
         "newcomer1@customer.example", attributes='{"nosuch":"x"}'),
+    "native sign-up of somebody who is there": lambda context: context.begin_sign_up(CASEY),
     "native sign-up challenged": lambda context: context.challenge_sign_up("newcomer2@customer.example"),
     "native sign-up without attributes": lambda context: context.sign_up("newcomer3@customer.example"),
     "admin consent: success": lambda context: context.consent("accept"),
