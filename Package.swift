@@ -225,10 +225,10 @@ let package = Package(
         .testTarget(
             name: "CompanionTests",
             dependencies: [
-                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "TenantDirectory", "TenantServer",
-                "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "Languages", "OpenIDConnect", "SessionStore",
-                "SQLiteStore", "PostgresStore", "StoreTesting", "TLS", "WebFormats", "TestSupport", "Cryptography",
-                httpTypes, logging,
+                "CompanionCommand", "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages",
+                "TenantDirectory", "TenantServer", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "Languages",
+                "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore", "StoreTesting", "TLS", "WebFormats",
+                "TestSupport", "Cryptography", httpTypes, logging,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -47,6 +47,7 @@ final class Site: Sendable {
 
     /// The repository.
     static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardized
+    static let secret = "the-client-secret-of-the-test"
     /// The real pages.
     static let publicFolder = root.appendingPathComponent("Public").path
 
@@ -62,13 +63,15 @@ final class Site: Sendable {
     ///   - contents: where the sessions are; nil for a database.
     ///   - isCompressed: whether pages and assets are sent compressed, which takes a processor seconds.
     ///   - earlier: the data of an earlier version, whose time it is and whose people the tenant knows.
+    ///   - furnish: the changes of the configuration for which the tenant has to be known.
     static func run(
         below prefix: String = "", keeping contents: MemoryContents? = nil, compressed isCompressed: Bool = false,
         upgrading earlier: EarlierData? = nil,
         registered register: (inout DemoClient) -> Void = { _ in },
+        furnished furnish: (DemoTenant, inout CompanionConfiguration) throws -> Void = { _, _ in },
         configured configure: (inout CompanionConfiguration) throws -> Void, _ test: (Site) async throws -> Void
     ) async throws {
-        let site = try await Site(below: prefix, contents, isCompressed, earlier, register, configure)
+        let site = try await Site(below: prefix, contents, isCompressed, earlier, register, furnish, configure)
         do {
             try await test(site)
         } catch {
@@ -95,7 +98,8 @@ final class Site: Sendable {
 
     private init(
         below prefix: String, _ contents: MemoryContents?, _ isCompressed: Bool, _ earlier: EarlierData?,
-        _ register: (inout DemoClient) -> Void, _ configure: (inout CompanionConfiguration) throws -> Void
+        _ register: (inout DemoClient) -> Void, _ furnish: (DemoTenant, inout CompanionConfiguration) throws -> Void,
+        _ configure: (inout CompanionConfiguration) throws -> Void
     ) async throws {
         self.contents = contents
         self.isCompressed = isCompressed
@@ -109,9 +113,8 @@ final class Site: Sendable {
         let port = ports.first
         self.port = port
         let logger = log.logger
-        let secret = "the-client-secret-of-the-test"
         var client = DemoClient(
-            id: "11111111-2222-4333-8444-555555555555", name: "Test", secret: secret,
+            id: "11111111-2222-4333-8444-555555555555", name: "Test", secret: Self.secret,
             web: ["callback", "signed-out"].map { "http://localhost:\(port)\(prefix)/auth/\($0)" })
         client.optionalClaims = DemoClient.OptionalClaims(idToken: ["auth_time", "login_hint", "sid"])
         register(&client)
@@ -127,7 +130,7 @@ final class Site: Sendable {
         let registration = ClientRegistration(
             clientID: client.id, redirectURI: "http://localhost:\(port)\(prefix)/auth/callback",
             scopes: ["user.read"], clientCapabilities: ["cp1"])
-        let credential = ClientCredential.fixed(.secret(secret))
+        let credential = ClientCredential.fixed(.secret(Self.secret))
         var configuration = CompanionConfiguration(
             port: port,
             applications: try [("ios", Application.Page.ios), ("macos", .macos)].map { id, page in
@@ -141,6 +144,7 @@ final class Site: Sendable {
         configuration.publicFolder = Site.publicFolder
         // No refresh of a test is late because the machine is slow, unless the test wants it.
         configuration.refreshTimes.whileValid = .seconds(10)
+        try furnish(tenant, &configuration)
         try configure(&configuration)
         self.configuration = configuration
         let server = try Self.server(configuration, workers, logger, clock, contents, isCompressed)
