@@ -10,22 +10,28 @@ from made import made
 from suite.registry import registry
 
 from .msal_native_auth import NativeApplication
-from .msal_objc import Application
+from .msal_objc import Application, Refused
 from .tenant import BUNDLE, WEB_URI, running
 
 tests, test = registry("Xcode projects")
 VALUES = {"bundle_id": BUNDLE, "redirect_uri": f"msauth.{BUNDLE}://auth", "edit_policy": "b2c_1_edit_profile"}
 OWN_BUNDLE = "com.example.own"
+# All that the projects ask for.
+LISTED = {"https://graph.microsoft.com": ["User.Read"], "api://fabrikam.example": ["tasks.read"], "https://fabrikamb2c.example/api": ["demo.read"]}
+
+
+def settings(permissions):
+    # Tasks is as --native registers it, and lists its permissions.
+    return {"applications": [
+        {"name": "Tasks", "native": [BUNDLE, "http://localhost"], "native_authentication": True, "permissions": permissions},
+        {"name": "Own", "native": [OWN_BUNDLE], "native_authentication": True},
+        {"name": "Web", "web": [WEB_URI], "secret_file": "secret"},
+    ]}
 
 
 @contextmanager
 def environment(binary, root, folder):
-    # Tasks is as --native registers it.
-    with running(binary, root / "Public", folder, settings={"applications": [
-        {"name": "Tasks", "native": [BUNDLE, "http://localhost"], "native_authentication": True},
-        {"name": "Own", "native": [OWN_BUNDLE], "native_authentication": True},
-        {"name": "Web", "web": [WEB_URI], "secret_file": "secret"},
-    ]}) as tenant:
+    with running(binary, root / "Public", folder, settings=settings(LISTED)) as tenant:
         yield tenant
 
 
@@ -72,12 +78,38 @@ def sign_in(tenant, row, files, client_id, bundle, account):
     app.sign_out(renewed)
 
 
-@test("every Xcode project signs in, calls its API, renews silently and signs out, with its own values and its README's account")
-def projects(tenant):
+def of_demo(tenant):
+    """Each project as the demo's page makes it: its row and its files."""
     rows = made({})["rows"]
     found = made({"projects": [{"id": row["id"], "tenant": "demo", "origin": tenant.origin, "values": VALUES} for row in rows]})["projects"]
-    for row, files in zip(rows, found, strict=True):
+    return zip(rows, found, strict=True)
+
+
+@test("every Xcode project signs in, calls its API, renews silently and signs out, with its own values and its README's account")
+def projects(tenant):
+    for row, files in of_demo(tenant):
         sign_in(tenant, row, files, tenant.native_id, BUNDLE, None)
+
+
+@test("a project whose API the registration has forgotten is refused, which says so, and all others sign in as ever")
+def forgotten(tenant):
+    for number, api in enumerate(LISTED):
+        folder = tenant.folder / f"forgotten-{number}"
+        folder.mkdir()
+        listed = {other: scopes for other, scopes in LISTED.items() if other != api}
+        with running(tenant.binary, tenant.public, folder, settings=settings(listed)) as forgetful:
+            refused = set()
+            asking = set()
+            for row, files in of_demo(forgetful):
+                scopes = Project(files).constants["kScopes"]
+                if api in {scope.rpartition("/")[0] or "https://graph.microsoft.com" for scope in scopes}:
+                    asking.add(row["id"])
+                try:
+                    sign_in(forgetful, row, files, forgetful.native_id, BUNDLE, None)
+                except Refused as error:
+                    assert ("AADB2C90205" if row["kind"] == "b2c" else "AADSTS650057") in str(error), f"{row['id']}: {error}"
+                    refused.add(row["id"])
+        assert refused == asking and refused, f"without {api} {refused} are refused, and {asking} ask for it"
 
 
 @test("every Xcode project with a person's own values does the same: another client ID, bundle ID and authority")
