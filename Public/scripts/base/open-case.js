@@ -4,8 +4,14 @@ import { get } from "./api.js";
 import { caseOf, fragment } from "./case.js";
 import { base } from "./page.js";
 
+/** The claims of an attempt. Only those of the account that is shown can be asked for. */
+async function claimsOf({ app, account }) {
+  const { account: shown } = await get(`/api/${app}/account`);
+  return shown?.id === account ? get(`/api/${app}/claims`) : {};
+}
+
 /** Opens an attempt at an application of this kind. */
 export async function openCase(attempt, kind) {
-  const claims = attempt.outcome === "ok" ? await get(`/api/${attempt.app}/claims`).catch(() => ({})) : {};
+  const claims = attempt.outcome === "ok" ? await claimsOf(attempt).catch(() => ({})) : {};
   location.assign(`${base}/native/case${fragment(caseOf(attempt, kind, claims))}`);
 }

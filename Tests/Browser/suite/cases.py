@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 from .browser import ADELE
 from .columns import code, lit, place_of
 from .native import begin, paste
-from .portal import choose, open_portal, sign_in, tab, through_the_provider
+from .portal import MEGAN, choose, open_portal, sign_in, tab, through_the_provider
 from .registry import registry
 from .server import CLIENT_ID
 
@@ -225,3 +225,26 @@ def shared(browser):
     text = unquote(browser.driver.current_url.split("#case=", 1)[1])
     assert json.loads(text)["claims"]["preferred_username"] == "string" and "adele" not in text and "localhost" not in text, text
     assert not browser.all("#share"), "a case is shared by its link"
+
+
+@test("a case has claims of its own account alone, and none of another one that is shown")
+def of_another(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.one("#accounts summary").click()
+    browser.press("Add an account")
+    browser.choose_account(MEGAN)
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph(MEGAN)
+    browser.wait("the end of the flow", lambda: not browser.all("button[aria-busy]"))
+    for name, has_claims in ((MEGAN, True), (ADELE, False)):
+        if name == ADELE:
+            browser.driver.back()
+            browser.one("#accounts summary").click()
+            browser.click("Adele", lambda: next(each for each in browser.all("#accounts .pick") if ADELE in each.text))
+        browser.expect_username(name)
+        browser.press("Share this story")
+        browser.wait("the case", lambda: "#case=" in browser.driver.current_url)
+        text = unquote(browser.driver.current_url.split("#case=", 1)[1])
+        assert bool(json.loads(text)["claims"]) == has_claims, f"{name}: {text}"
