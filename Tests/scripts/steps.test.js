@@ -5,7 +5,7 @@ import "./page.js";
 
 globalThis.matchMedia = () => ({ matches: true });
 
-const { flowsOf, names, request } = await import("../../Public/scripts/tutorial/requests.js");
+const { flowsOf, lineStep, names, request } = await import("../../Public/scripts/tutorial/requests.js");
 const languages = new URL("../../Public/languages/", import.meta.url);
 const texts = [...Deno.readDirSync(languages)].filter(({ isFile }) => isFile).map(({ name }) => [
   name,
@@ -52,6 +52,36 @@ for (const [kind, outcome, expected] of ROWS) {
   });
 }
 
+/** A step by its kind, its outcome and its sign-in's policy, and the lines of the program that ran; on B2C's page also in place of a silent call. */
+for (
+  const [kind, outcome, policy, expected, page, isAgain] of [
+    ["authorize", "ok", null, "authorize"],
+    ["authorize", "provider_unavailable", null, "unredeemed"],
+    ["callback", "cancelled", null, "unredeemed"],
+    ["unredeemed", "nonce_mismatch", "sign_in", "unredeemed"],
+    ["authorize", "ok", "edit_profile", "edit_profile"],
+    ["callback", "ok", "edit_profile", "callback"],
+    ["redeemed", "ok", "edit_profile", "edited"],
+    ["callback", "cancelled", "edit_profile", "not_edited"],
+    ["callback", "cancelled", null, "unredeemed", "ios", true],
+    ["authorize", "ok", null, "again", "b2c", true],
+    ["callback", "cancelled", null, "not_renewed", "b2c", true],
+    ["callback", "cancelled", null, "unredeemed", "b2c"],
+    ["refreshed", "refreshed", null, "refreshed"],
+    ["silent", "interaction_required", null, "silent"],
+    ["silent", "provider_unavailable", null, "silent_failed"],
+    ["api", "ok", null, "api"],
+    ["api", "http_403", null, "refused"],
+    ["api", "api_unavailable", null, "unreached"],
+    ["challenge", "claims_challenge", null, "challenge"],
+  ]
+) {
+  Deno.test(
+    `${kind}, ${outcome}, ${policy}, ${page}, ${isAgain}: the lines that ran`,
+    () => assert.equal(lineStep({ kind, outcome, isAgain, settings: { policy } }, page), expected),
+  );
+}
+
 /** Steps as the server remembers them, each with its outcome, the seconds since the last and its sign-in; and their flows. */
 for (
   const [sentence, events, expected] of [
@@ -61,6 +91,13 @@ for (
     ]],
     ["after the API's answer, a silent call is another flow", ["token cache", "api ok", "token refreshed"], ["cached api", "refreshed"]],
     ["what the API demands is met in the same flow", ["api claims_challenge", "authorize ok"], ["challenge authorize"]],
+    [
+      "a sign-in in place of a silent call is in its flow",
+      ["token interaction_required 1", "authorize ok 1 a", "callback cancelled 60 a"],
+      [
+        "silent authorize callback",
+      ],
+    ],
     ["a code that is not redeemed has a step of its own", ["callback ok", "token invalid_id_token"], ["callback unredeemed"]],
     ["the token that a page asks for only to show it is no step", ["token ok 1 a", "token cache"], ["redeemed"]],
     ["what comes later is another flow", ["token cache", "api ok 4"], ["cached", "api"]],

@@ -18,7 +18,6 @@ const back = (wire, what) => ({ wire, what, isBack: true });
 /** The ways that a step goes, each with what is carried, as protocol and tutorial call it. */
 const legs = {
   authorize: [out("msal", "acquireToken"), out("platform", "authorize")],
-  edit_profile: [out("msal", "acquireToken"), out("platform", "authorize")],
   callback: [back("platform", "code")],
   redeemed: [out("platform", "code"), back("platform", "tokens"), back("msal", "token")],
   unredeemed: [out("platform", "code"), back("platform", "error"), back("msal", "error")],

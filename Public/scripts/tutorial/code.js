@@ -191,25 +191,25 @@ function draw() {
 }
 
 /** The steps that are a call of acquireTokenSilent. */
-const silent = new Set(["cached", "refreshed", "silent"]);
+const silent = new Set(["cached", "refreshed", "silent", "silent_failed"]);
 
 const stepsOf = (run) => run.dataset.steps.split(" ");
 
 /** Lights the lines of the present step, less those of the other steps of its flow, which have their numbers beside them. */
 function light() {
-  const { step, flow } = present;
+  const { step, lines = step, flow } = present;
   let before = "";
   for (const run of listing.children) {
     const steps = stepsOf(run);
     const numbers = (flow ?? []).flatMap((each, index) => (steps.includes(each) ? [index + 1] : [])).join(" ");
-    run.classList.toggle("lit", steps.includes(step));
+    run.classList.toggle("lit", steps.includes(lines));
     run.classList.toggle("passed", numbers !== "");
     if (numbers && numbers !== before) run.dataset.number = numbers;
     else delete run.dataset.number;
     // Once for each function.
     if (numbers || !run.textContent.trim()) before = numbers;
   }
-  bringIntoSight(step, flow?.find((each) => silent.has(each)));
+  bringIntoSight(lines, flow?.find((each) => silent.has(each)));
 }
 
 /** Where the lines of a step are. Of a silent call the function says more than the line that calls it. */

@@ -2,6 +2,7 @@
 // the meaning of each of its parameters, a line each.
 
 import { element, hangingLines, language, loadTexts, t } from "../base/page.js";
+import { nativeError } from "../base/msal-errors.js";
 import { fine } from "../base/steps.js";
 
 // MARK: Flows
@@ -31,8 +32,14 @@ function begins(event, previous) {
 }
 
 /** The steps of a flow by their names. What this page asks for only to show it is none of the tutorial's, which has it already. */
-const named = (flow) =>
-  flow.map((event, place) => ({ ...event, kind: name(event, flow[place - 1]) })).filter(({ kind }) => kind !== "shown");
+function named(flow) {
+  let isAgain = false;
+  return flow.map((event, place) => {
+    const kind = name(event, flow[place - 1]);
+    isAgain ||= kind === "silent";
+    return { ...event, kind, isAgain };
+  }).filter(({ kind }) => kind !== "shown");
+}
 
 /** The way in which a token came is a step of its own in the tutorial. */
 function name({ step, outcome, attempt }, previous) {
@@ -44,11 +51,19 @@ function name({ step, outcome, attempt }, previous) {
   return { ok: "redeemed", cache: "cached", refreshed: "refreshed" }[outcome] ?? "silent";
 }
 
-/** The step of the program: what edits a profile has lines of its own. */
-export const lineStep = (
-  kind,
-  attempt,
-) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed", "unredeemed"].includes(kind) ? "edit_profile" : kind);
+/** B2C's sample has functions of their own for what edits a profile, and for a sign-in in place of a silent call. */
+const edit = { authorize: "edit_profile", redeemed: "edited", failed: "not_edited" };
+const again = { authorize: "again", redeemed: "renewed", failed: "not_renewed" };
+
+/** The step of the program: a failure has the lines of its branch. */
+export function lineStep({ kind, outcome, isAgain, settings }, page) {
+  const own = settings?.policy === "edit_profile" ? edit : page === "b2c" && isAgain ? again : { failed: "unredeemed" };
+  if (fine.has(outcome)) return own[kind] ?? kind;
+  if (kind === "api") return outcome === "api_unavailable" ? "unreached" : "refused";
+  if (kind === "silent") return nativeError(outcome)?.name === "MSALErrorInteractionRequired" ? kind : "silent_failed";
+  if (["authorize", "callback", "unredeemed"].includes(kind)) return own.failed;
+  return kind;
+}
 
 /** The flows with their steps by name, oldest first. */
 export const flowsOf = (events) => grouped(events).map(named).filter((steps) => steps.length > 0);

@@ -207,11 +207,11 @@ function step(event, attempt) {
   parts.push(details);
   const item = element("li", "step", ...parts);
   item.dataset.step = kind;
-  item.dataset.lines = requests.lineStep(kind, attempt);
+  item.dataset.lines = requests.lineStep({ ...event, settings: attempt }, page);
   item.dataset.key = key(event);
   item.classList.toggle("waiting", waiting.includes(item.dataset.key));
   item.classList.toggle("now", present === item.dataset.key);
-  const detail = { step: item.dataset.lines, settings: attempt ?? null, name: title, outcome };
+  const detail = { step: kind, lines: item.dataset.lines, settings: attempt ?? null, name: title, outcome };
   const open = (isOpen) => {
     details.hidden = !isOpen;
     button.ariaExpanded = String(isOpen);

@@ -3,6 +3,7 @@
 import re
 
 from .browser import ADELE
+from .missions import expect_under_way, start
 from .registry import registry
 
 tests, test = registry("failures")
@@ -222,6 +223,7 @@ def down_before_sign_in(browser):
         assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
         browser.wait("the step", lambda: [step.get_attribute("data-step") for step in browser.all("#timeline .step:not(.waiting)")] == ["authorize"])
         browser.wait("its error", lambda: "failed: provider_unavailable" in browser.one("#timeline .step").text)
+        browser.wait("its branch", lambda: lit_lines(browser) == BRANCH)
     browser.expect_accessible("down before sign-in")
     browser.server.control(provider_down=None)
     browser.wait("the provider is back", lambda: browser.at_tenant() or browser.all("#authorize")[0].click())
@@ -232,6 +234,45 @@ def down_before_sign_in(browser):
 
 
 BRANCH = ["if let error = error {", 'self.updateLogging(text: "Could not acquire token: \\(error)")', "return", "}"]
+
+
+def lit_lines(browser):
+    return [run.get_property("textContent").strip() for run in browser.all("#code .run.lit")]
+
+
+@test("a failure lights the branch that ran, and a success none of the others", needs="time")
+def branches(browser):
+    browser.stand_still()
+    network, refused, interactive = "Couldn't get graph result: \\(error)", "Couldn't get graph result: \\(String(", "self.acquireTokenInteractively(account: account, claims: claims)"
+    silent, result = "Could not acquire token silently: ", "Result from Graph: "
+
+    def expect(step, some, *none):
+        browser.wait(f"the step {step}", lambda: browser.all(f"#timeline .step.now[data-step={step}] .outcome"))
+        browser.wait(f"{some} is lit", lambda: any(some in line for line in lit_lines(browser)))
+        lines = "\n".join(lit_lines(browser))
+        assert not [each for each in none if each in lines], lines
+    for page in ("ios", "macos"):
+        browser.open(f"/{page}")
+        browser.press("Call Microsoft Graph API")
+        browser.choose_account()
+        browser.enter_password()
+        browser.answer_consent("cancel")
+        browser.wait("it was cancelled", lambda: browser.all("#timeline .step.now[data-step=callback] .outcome.bad"))
+        browser.wait("its branch", lambda: lit_lines(browser) == BRANCH)
+        assert browser.all("#wire-platform.lit.bad") and not browser.all("#wire-msal.lit"), "there was no code"
+        browser.cdp("Network.clearBrowserCookies")
+    browser.sign_in()
+    expect("api", result, network, refused)
+    browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+    browser.allow("/api/ios/me", "/api/ios/token")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the refusal", lambda: browser.all("#timeline .step.now[data-step=api] .outcome.bad"))
+    expect("api", refused, network, result)
+    browser.open("/ios")
+    start(browser, "The provider is down")
+    expect_under_way(browser)
+    browser.press("Call Microsoft Graph API")
+    expect("silent", silent, interactive)
 
 
 @test("a code that could not be redeemed is a step of the sign-in, with its request and its line, and no silent call")
