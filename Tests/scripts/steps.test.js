@@ -5,7 +5,7 @@ import "./page.js";
 
 globalThis.matchMedia = () => ({ matches: true });
 
-const { flowsOf, lineStep, names, request } = await import("../../Public/scripts/tutorial/requests.js");
+const { flowsOf, lineStep, names, request, withSettings } = await import("../../Public/scripts/tutorial/requests.js");
 const languages = new URL("../../Public/languages/", import.meta.url);
 const texts = [...Deno.readDirSync(languages)].filter(({ isFile }) => isFile).map(({ name }) => [
   name,
@@ -49,6 +49,26 @@ for (const [kind, outcome, expected] of ROWS) {
     assert.equal(text.includes(client.redirect_uri), whole.includes("redirect_uri"));
     for (const secret of secrets) assert.ok(!text.includes(secret));
     assert.deepEqual(names(request(kind, { endpoint, outcome }, settings) ?? ""), whole);
+  });
+}
+
+/** The steps of flows, each with its sign-in if it has one; and the sign-ins in their code. */
+for (
+  const [sentence, steps, expected] of [
+    ["a call of the API has the code of the sign-in before it", [["authorize 1", "callback 1", "redeemed 1", "api"]], "1 1 1 1"],
+    ["a silent call that ends in a sign-in has its code", [["silent", "authorize 1", "redeemed 1", "api"]], "1 1 1 1"],
+    ["a later silent call has the code of the last sign-in", [["redeemed 1", "api"], ["redeemed 2"], ["cached", "api"]], "1 1 2 2 2"],
+    ["of two sign-ins in a flow each has its own", [["redeemed 1"], ["silent", "authorize 2", "authorize 3", "api"]], "1 2 2 3 3"],
+    ["a sign-in that the server does not know any more has the code of the one before", [["redeemed 1"], ["authorize 9"]], "1 1"],
+    ["before the first sign-in there is none", [["cached"], ["redeemed 1"]], "- 1"],
+  ]
+) {
+  Deno.test(sentence, () => {
+    const attempts = [1, 2, 3].map((id) => ({ id, settings: { prompt: String(id) } }));
+    const flows = steps.map((flow) => flow.map((each) => ({ kind: each.split(" ")[0], attempt: Number(each.split(" ")[1]) || null })));
+    const found = withSettings(flows, attempts).flat();
+    assert.equal(found.map(({ signIn }) => signIn?.prompt ?? "-").join(" "), expected);
+    assert.ok(found.every(({ attempt, settings }) => settings?.prompt === attempts.find(({ id }) => id === attempt)?.settings.prompt));
   });
 }
 

@@ -37,8 +37,9 @@ let isPlaying = false;
 let lastCame = 0;
 
 /** The legs of a step, of which the last says how it ended. */
-function ways({ step, outcome, isGood }) {
-  const all = (legs[step] ?? []).map((leg) => ({ ...leg, isBad: false }));
+function ways({ step, outcome, isGood, browser }) {
+  // Who signs out of the app alone sends nothing.
+  const all = (legs[step] ?? []).slice(0, browser === false ? 1 : undefined).map((leg) => ({ ...leg, isBad: false }));
   const last = all.at(-1);
   if (!last || isGood) return all;
   last.isBad = true;
@@ -48,13 +49,13 @@ function ways({ step, outcome, isGood }) {
 }
 
 /** Steps that arrive together are played one after the other; another one takes the place of what plays. */
-function come({ detail: { step, outcome, name: title } }) {
+function come({ detail: { step, outcome, name: title, browser } }) {
   // A button that is pressed has lines in the code, and has not yet come to anything.
   if (!outcome) return;
   const isTogether = performance.now() - lastCame < 900;
   lastCame = performance.now();
   if (!isTogether) waiting = [];
-  waiting.push({ step, outcome, title, isGood: fine.has(outcome) });
+  waiting.push({ step, outcome, title, browser, isGood: fine.has(outcome) });
   if (!isPlaying || !isTogether) playAll();
 }
 

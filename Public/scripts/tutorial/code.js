@@ -3,7 +3,7 @@
 
 import { base, copyWith, element, hangingLines, language, t } from "../base/page.js";
 import { loadProgram } from "./msal-lines.js";
-import { present, source } from "./panels.js";
+import { light as tell, present, source } from "./panels.js";
 import { wholeText } from "../base/project.js";
 import { filled, followValues, own, remember } from "../base/values.js";
 import { ofTab } from "../base/storage.js";
@@ -29,6 +29,8 @@ let isDemo = false;
 /** A sign-in's settings as the server knows them; null where the form says what the next one asks for. */
 let settings = null;
 let shown = [];
+/** The choice that it was made from. */
+let drawn;
 
 let program;
 
@@ -54,9 +56,9 @@ export async function fill(box) {
   const more = element("details", "more", element("summary", "unfolds", t("code.more")), element("p", "", ...documentation()));
   if (page === "external") more.append(...workforceHalf(apps));
   box.append(element("p", "code-tools", values, copy), settingsPart, listing, more);
-  document.addEventListener("input", ({ target }) => target.closest?.("#sign-in-options") && drawWith(null));
-  document.addEventListener("change", ({ target }) => target.closest?.("#sign-out-options") && draw());
-  document.addEventListener("reset", () => setTimeout(() => drawWith(null)));
+  document.addEventListener("input", ({ target }) => target.closest?.("#sign-in-options") && followForm());
+  document.addEventListener("change", ({ target }) => target.closest?.("#sign-out-options") && followForm());
+  document.addEventListener("reset", () => setTimeout(followForm));
   document.addEventListener("companion-step", follow);
   settings = present.settings ?? null;
   followValues(() => draw());
@@ -140,23 +142,21 @@ function app() {
   return { ...found, kind, authority, scopes, knownAuthority: false };
 }
 
-function drawWith(attempt) {
-  settings = attempt;
-  draw();
-}
+/** The code is that of the next sign-in, in which no line is one of what has happened. */
+const followForm = () => tell({ step: present.outcome ? null : present.step, settings: null });
 
 /** Lights the lines of the present step, in the code with the settings of its sign-in. */
 function follow() {
-  const { settings: attempt } = present;
-  if (attempt !== undefined && JSON.stringify(attempt) !== JSON.stringify(settings)) return drawWith(attempt);
-  light();
+  if (present.settings !== undefined) settings = present.settings;
+  if (JSON.stringify(choice()) === drawn) light();
+  else draw();
 }
 
 /** The program is made from the sign-in's settings, else from the form. */
 function choice() {
   const form = document.getElementById("sign-in-options");
   const typed = form ? Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()])) : {};
-  const signoutFromBrowser = source.signOutChoice?.get() === "browser";
+  const signoutFromBrowser = present.browser ?? source.signOutChoice?.get() === "browser";
   const usual = { ...app(), webView: kept.web_view, completion: kept.completion, signoutFromBrowser };
   const { prompt, scopes } = application ?? usual;
   if (!settings) {
@@ -176,14 +176,16 @@ function choice() {
     tenant: settings.tenant,
     domainHint: settings.domain_hint,
     claims: settings.claims,
-    // Who it was for is not kept: the same name as in the form, else a place for one.
-    loginHint: settings.login_hint ? typed.login_hint || "name@example.com" : null,
+    // Who it was for is not kept.
+    loginHint: settings.login_hint ? "name@example.com" : null,
     extraScopes: settings.scopes.filter((scope) => !scopes.includes(scope)),
   };
 }
 
 function draw() {
-  shown = program(choice());
+  const chosen = choice();
+  drawn = JSON.stringify(chosen);
+  shown = program(chosen);
   listing.replaceChildren(...hangingLines(shown.map(({ text }) => text).join("\n"), "line run"));
   shown.forEach(({ steps }, index) => (listing.children[index].dataset.steps = steps.join(" ")));
   colour(listing);

@@ -182,7 +182,17 @@ export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
   if (isAutomatic) address.searchParams.set("automatic", "1");
   // On a shared device what somebody else may have left on the screen is not kept.
   keepLog({ onlyOfFlow: state.device?.mode !== "private" });
+  keepAsked(address);
   return leave(address, { began: what });
+}
+
+/** The settings of the sign-in for which this tab has left; nothing about the person. */
+const askedKey = `asked:${location.pathname}`;
+
+function keepAsked(address) {
+  const { scope = "", login_hint, ...asked } = Object.fromEntries(address.searchParams);
+  const scopes = scope.split(/\s+/).filter(Boolean);
+  ofTab.set(askedKey, JSON.stringify({ ...asked, scopes, login_hint: Boolean(login_hint) }));
 }
 
 /** A failed interactive sign-in, from the code and correlation id with which the server came back. */
@@ -194,6 +204,8 @@ function explainSignIn({ code, correlationID }) {
 /** Takes what an interactive sign-in brought; returns whether the tab was away for one. */
 async function finishSignIn() {
   const { began, failure: failed, isConsented, query } = takeReturn();
+  const asked = ofTab.json(askedKey);
+  ofTab.remove(askedKey);
   restoreLog({ wasAway: began !== null });
   const current = await loadAccount();
   returnFocus();
@@ -201,7 +213,8 @@ async function finishSignIn() {
   let failure = null;
   if (failed) {
     const { code, correlationID } = failed;
-    state.failed = { time: new Date().toISOString(), step: "authorize", outcome: code, correlation_id: correlationID };
+    const settings = asked && { prompt: asked.login_hint ? null : (await known).own?.prompt, ...asked };
+    state.failed = { time: new Date().toISOString(), step: "authorize", outcome: code, correlation_id: correlationID, settings };
     const printed = await explain(({ showSignInFailure }) => showSignInFailure(failed));
     failure = { code: failed.code, message: explainSignIn(failed), printed };
   }

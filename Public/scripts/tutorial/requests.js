@@ -68,6 +68,23 @@ export function lineStep({ kind, outcome, isAgain, settings }, page) {
 /** The flows with their steps by name, oldest first. */
 export const flowsOf = (events) => grouped(events).map(named).filter((steps) => steps.length > 0);
 
+/**
+ * The flows, each step with the settings of its own sign-in, if it has one, and as `signIn` those of the code beside it: what was asked
+ * for without a page has those of the sign-in in its flow, else of the one before.
+ */
+export function withSettings(flows, attempts = []) {
+  const known = new Map(attempts.map(({ id, settings }) => [id, settings]));
+  const own = (event) => event?.settings ?? known.get(event?.attempt);
+  let signIn;
+  return flows.map((steps) => {
+    signIn = own(steps.find(own)) ?? signIn;
+    return steps.map((event) => {
+      signIn = own(event) ?? signIn;
+      return { ...event, settings: own(event), signIn };
+    });
+  });
+}
+
 // MARK: Requests
 
 /** It stands for what is secret, or not known here. */
@@ -173,9 +190,9 @@ function findable(term, ...values) {
 }
 
 /** A step's time, its request and the ids to find it by. */
-export function details(event, attempt, client) {
-  const { kind, time, status, duration_ms: duration, endpoint, correlation_id: id } = event;
-  const sent = request(kind, event, attempt, client);
+export function details(event, client) {
+  const { kind, settings, time, status, duration_ms: duration, endpoint, correlation_id: id } = event;
+  const sent = request(kind, event, settings, client);
   const took = duration == null ? "" : t("timeline.took", { milliseconds: Math.round(duration) });
   return element(
     "div",

@@ -2,7 +2,7 @@
 // stands for, and the correlation id to find it by.
 
 import { base, element, t, withElements } from "../base/page.js";
-import { light, signInError, source } from "./panels.js";
+import { light, present as lit, signInError, source } from "./panels.js";
 import { fine } from "../base/steps.js";
 
 const page = document.body.dataset.page;
@@ -73,8 +73,7 @@ export async function update() {
   if (answer.events.length > 0) requests ??= await import("./requests.js");
   if (turn !== asked) return;
   client = answer.client;
-  const settings = new Map((answer.attempts ?? []).map(({ id, settings }) => [id, settings]));
-  const found = requests?.flowsOf(answer.events) ?? [];
+  const found = requests?.withSettings(requests.flowsOf(answer.events), answer.attempts) ?? [];
   const all = found.flat();
   const outline = all.map((event) => key(event) + Boolean(event.claims)).join();
   if (outline === drawn) return;
@@ -84,10 +83,10 @@ export async function update() {
   const fresh = known ? all.filter((event) => !known.has(key(event))) : isRecent(last.at(-1)) ? last : [];
   waiting.push(...fresh.map(key));
   known = new Set(all.map(key));
-  const items = found.map((steps) => steps.map((event) => step(event, settings.get(event.attempt))));
+  const items = found.map((steps) => steps.map(step));
   flows.replaceChildren(...items.map((steps) => element("ol", "flow", ...steps)).reverse());
   empty.hidden = found.length > 0;
-  share.hidden = settings.size === 0;
+  share.hidden = !answer.attempts?.length;
   showPlace();
   if (fresh.length > 0 || answer.isRecorded) legend.open = false;
   if (answer.isRecorded && !present) {
@@ -133,7 +132,8 @@ function next(tries = 0) {
 function look(item, detail) {
   waiting = [];
   for (const late of flows.querySelectorAll(".step.waiting")) late.classList.remove("waiting");
-  if (present !== item.dataset.key) choose(item, detail);
+  // A button, or the form, may have taken the light from it.
+  if (present !== item.dataset.key || !lit.outcome) choose(item, detail);
 }
 
 /** Makes a step the present one: its lines are lit, and beside them those of its flow that have come. */
@@ -186,8 +186,8 @@ function showPlace() {
 }
 
 /** A step as an item of its list, which opens to its time, its request and the ids to find it by. */
-function step(event, attempt) {
-  const { kind, outcome } = event;
+function step(event) {
+  const { kind, outcome, signIn } = event;
   const good = fine.has(outcome);
   const title = t(`timeline.step.${kind}`);
   const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
@@ -198,7 +198,7 @@ function step(event, attempt) {
     " ",
     element("span", good ? "outcome good" : "outcome bad", good ? t("timeline.done") : t("timeline.failed", { code: outcome })),
   );
-  const details = requests.details(event, attempt, client);
+  const details = requests.details(event, client);
   const parts = [head];
   // The sentence for a failed sign-in says more than its code.
   if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
@@ -207,11 +207,12 @@ function step(event, attempt) {
   parts.push(details);
   const item = element("li", "step", ...parts);
   item.dataset.step = kind;
-  item.dataset.lines = requests.lineStep({ ...event, settings: attempt }, page);
+  item.dataset.lines = requests.lineStep(event, page);
   item.dataset.key = key(event);
   item.classList.toggle("waiting", waiting.includes(item.dataset.key));
   item.classList.toggle("now", present === item.dataset.key);
-  const detail = { step: kind, lines: item.dataset.lines, settings: attempt ?? null, name: title, outcome };
+  const browser = kind === "sign_out" ? Boolean(event.endpoint) : undefined;
+  const detail = { step: kind, lines: item.dataset.lines, settings: signIn ?? null, name: title, outcome, browser };
   const open = (isOpen) => {
     details.hidden = !isOpen;
     button.ariaExpanded = String(isOpen);

@@ -455,8 +455,7 @@ def follows(browser):
     browser.press("Sign-in options")
     browser.one("#option-prompt option[value=login]").click()
     browser.one("#option-scope").send_keys("Mail.Read")
-    code = browser.wait("the code", lambda: "promptType = .login" in (text := browser.one("#code .listing").text) and text)
-    assert 'extraScopesToConsent = ["Mail.Read"]' in code
+    code(browser, "promptType = .login", 'extraScopesToConsent = ["Mail.Read"]')
     assert "MSALPromptType.login" in browser.one("#option-prompt + small").text
     browser.press("Call Microsoft Graph API")
     browser.choose_account()
@@ -471,6 +470,82 @@ def follows(browser):
     # The trip has emptied the form: these are the attempt's own.
     lit(browser, "parameters.promptType = .login")
     lit(browser, 'parameters.extraScopesToConsent = ["Mail.Read"]')
+    # So is the code of each step, to the last.
+    for number in (2, 3, 4):
+        browser.one("#timeline .way button:last-child").click()
+        browser.wait("the next step", lambda number=number: place_of(browser) == f"Step {number} of 4")
+        code(browser, "parameters.promptType = .login", 'extraScopesToConsent = ["Mail.Read"]')
+
+
+def choose_options(browser, **options):
+    if not browser.all("#sign-in-options"):
+        browser.press("Sign-in options")
+    for name, value in options.items():
+        if name == "prompt":
+            browser.one(f"#option-prompt option[value={value}]").click()
+        else:
+            browser.one(f"#option-{name}").clear()
+            browser.one(f"#option-{name}").send_keys(value)
+
+
+def not_in_code(browser, *parts):
+    browser.wait(f"not in the code: {parts}", lambda: not any(part in browser.one("#code .listing").get_property("textContent") for part in parts))
+
+
+@test("the code of a step is that of its sign-in, of a silent one that of the sign-in before, whatever the form says later; the form's own has no line lit")
+def of_attempt(browser):
+    browser.stand_still()
+    browser.open("/ios")
+    browser.one("#code .run")
+    choose_options(browser, prompt="login", login_hint=ADELE, domain_hint="contoso.example", claims='{"id_token":{"auth_time":{"essential":true}}}')
+    code(browser, "promptType = .login", f'loginHint = "{ADELE}"')
+    browser.press("Call Microsoft Graph API")
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    # Who it was for is not kept.
+    own = ("promptType = .login", 'loginHint = "name@example.com"', '["domain_hint": "contoso.example"]', "auth_time")
+    browser.wait("the API's step", lambda: browser.all("#timeline .step.now[data-step=api]"))
+    code(browser, *own)
+    browser.press("Call Microsoft Graph API")
+    for kind in ("cached", "api"):
+        browser.wait("the silent flow", lambda: place_of(browser) == "Step 2 of 2")
+        code(browser, *own)
+        if kind == "cached":
+            browser.keys(Keys.ARROW_LEFT)
+            browser.wait("its first step", lambda: place_of(browser) == "Step 1 of 2")
+            lit(browser, "MSALSilentTokenParameters(scopes: kScopes, account: account)")
+            code(browser, *own)
+            browser.keys(Keys.ARROW_RIGHT)
+    for _ in range(5):
+        browser.keys(Keys.ARROW_LEFT)
+    browser.wait("the first step", lambda: place_of(browser) == "Step 1 of 4")
+    lit(browser, "parameters.promptType = .login")
+    choose_options(browser, prompt="consent", login_hint=MEGAN)
+    code(browser, "promptType = .consent", f'loginHint = "{MEGAN}"')
+    assert browser.driver.execute_script(LIT) == "", "the form's lines are lit as those of a step"
+    ActionChains(browser.driver).move_to_element(browser.one("#call-graph")).perform()
+    ActionChains(browser.driver).move_to_element(browser.one("#timeline .step.now")).perform()
+    lit(browser, "parameters.promptType = .login")
+    not_in_code(browser, MEGAN)
+
+
+@test("the step of a sign-out says in code and drawing where that signed out, and not what was chosen since")
+def of_sign_out(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.wait("the end of the flow", lambda: not browser.all("button[aria-busy]"))
+    browser.press("Sign Out")
+    browser.wait("its step", lambda: browser.all("#timeline .step.now[data-step=sign_out]"))
+    lit(browser, "signoutParameters.signoutFromBrowser = false")
+    assert browser.all("#wire-msal.lit") and not browser.all("#wire-platform.lit"), "nothing was sent"
+    browser.press("Sign-in options")
+    browser.one("#option-sign_out option[value=browser]").click()
+    code(browser, "signoutParameters.signoutFromBrowser = true")
+    assert browser.driver.execute_script(LIT) == "", "the form's lines are lit as those of a step"
+    ActionChains(browser.driver).move_to_element(browser.one("#call-graph")).perform()
+    ActionChains(browser.driver).move_to_element(browser.one("#timeline .step.now")).perform()
+    lit(browser, "signoutParameters.signoutFromBrowser = false")
 
 
 def code(browser, *parts):

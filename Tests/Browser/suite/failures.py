@@ -213,6 +213,8 @@ def down_before_sign_in(browser):
     for page, button in starts.items():
         browser.open(page)
         browser.settled()
+        browser.press("Sign-in options")
+        browser.one("#option-prompt option[value=login]").click()
         browser.one(button).click()
         box = browser.wait(f"{page} explains it", lambda: browser.one("#problem").text)
         assert "The identity provider is not responding. Try again in a moment." in box, box
@@ -223,6 +225,8 @@ def down_before_sign_in(browser):
         assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
         browser.wait("the step", lambda: [step.get_attribute("data-step") for step in browser.all("#timeline .step:not(.waiting)")] == ["authorize"])
         browser.wait("its error", lambda: "failed: provider_unavailable" in browser.one("#timeline .step").text)
+        # The trip has emptied the form.
+        browser.wait("the attempt's code", lambda: "promptType = .login" in browser.one("#code .listing").get_property("textContent"))
         browser.wait("its branch", lambda: lit_lines(browser) == BRANCH)
     browser.expect_accessible("down before sign-in")
     browser.server.control(provider_down=None)
