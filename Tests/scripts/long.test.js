@@ -46,6 +46,39 @@ for (const part of ["a", "\n", " ", "AADSTS50011", "AADSTS50011: \n", "Domain=a.
   });
 }
 
+const through = ["match", "matchAll", "replace", "search", "split"];
+
+/** Reads a text; calls `each` with the name of every method that goes through a text, the text, and what it returns. */
+function watched(text, each) {
+  const own = through.map((name) => [name, RegExp.prototype[Symbol[name]]]);
+  for (const [name, method] of own) {
+    RegExp.prototype[Symbol[name]] = function (given, ...more) {
+      const found = method.call(this, given, ...more);
+      const result = name === "matchAll" ? [...found] : found;
+      each(name, given, result);
+      return name === "matchAll" ? result.values() : result;
+    };
+  }
+  try {
+    findings(text);
+  } finally {
+    for (const [name, method] of own) RegExp.prototype[Symbol[name]] = method;
+  }
+}
+
+Deno.test("expressions are called for each piece of a log and not for each of its lines", () => {
+  const log = quiet(80_000);
+  const count = [...pieces(log)].length;
+  let [calls, characters] = [0, 0];
+  watched(log, (_, given) => [calls, characters] = [calls + 1, characters + given.length]);
+  assert(calls <= 35 * count && characters <= 35 * log.length, JSON.stringify({ calls, count, characters }));
+});
+
+// With an alternative that takes nothing, the engine does not know how a match begins, and tries at every place.
+Deno.test("an expression that goes through a piece takes what it finds there", () => {
+  watched(texts.join("\n"), (name, _, found) => assert(name !== "matchAll" || found.every(([taken]) => taken !== "")));
+});
+
 Deno.test("a long text is left where nobody waits for it any longer", async () => {
   const log = `${quiet(2_000)}Error Domain=MSALErrorDomain Code=-50005\n${quiet(2_000)}`;
   const shares = [];

@@ -89,13 +89,15 @@ const aName = /\b(?:MSAL|MSID|errSec|kLS|kCFError|NSURLError|URLError\.|ASWeb|AS
 
 /** The names under which an error has its description, and how MSAL's log begins a line with one. */
 const described =
-  /(?:MSALErrorDescriptionKey|MSIDErrorDescriptionKey|NSLocalizedDescription|NSDescription|error_description)(?:\\{0,7}["'])?\s{0,3}[=:]\s{0,3}|Creating Error with description: |(?=AAD(?:STS|B2C)\d{4,8}: )/g;
+  /(?:MSALErrorDescriptionKey|MSIDErrorDescriptionKey|NSLocalizedDescription|NSDescription|error_description)(?:\\{0,7}["'])?\s{0,3}[=:]\s{0,3}|Creating Error with description: |AAD(?:STS|B2C)\d{4,8}: /g;
 const longest = 1000;
 const identifiers = new RegExp(`(?:\\\\[rn]|[\\s+])*(?:${Object.values(labels).join("|")})\\+?:`, "i");
 
 /** The words with which an error describes itself, behind the name that was found, without the identifiers at the end. */
 function description(text, { index, 0: name }) {
-  const rest = text.slice(index + name.length, index + name.length + longest);
+  // A number is a part of its own description.
+  const start = index + (name.startsWith("AAD") ? 0 : name.length);
+  const rest = text.slice(start, start + longest);
   const mark = rest.match(/^\\{0,7}["']/)?.[0];
   const end = mark ? rest.indexOf(mark, mark.length) : rest.search(/,\s{1,9}[A-Za-z_]{3,40}\s?=|(?<!\{\w{1,40})\}|\n|\\n/);
   const own = rest.slice(mark?.length ?? 0, end < 0 ? rest.length : end).split(identifiers)[0];
@@ -119,7 +121,7 @@ const firsts = {
   oauth: oauthWord,
   sub: subWord,
   graphWord,
-  graphCode: new RegExp(`${quote}code${quote}\\s*:\\s*${quote}(\\w{3,60})\\\\*["']`),
+  graphCode: new RegExp(`["']code${quote}\\s*:\\s*${quote}(\\w{3,60})\\\\*["']`),
   codesOfJSON: /error_codes\\{0,7}["']?\s*[=:]\s*[[(]\s*(\d{4,8})/,
   codeOfAddress: /\/error\?code=(\d{4,8})/,
   codeInWords:
@@ -201,7 +203,8 @@ export function asRead({ piece, isFirst }) {
 export function gather(found, each) {
   const { isFirst, share } = each;
   const text = asRead(each);
-  for (const name of text.match(aName) ?? []) found.names.add(key(name.replace(/(?:\.rawValue)?\.*$/, "")));
+  // A log says each of its names on many lines.
+  for (const name of new Set(text.match(aName))) found.names.add(key(name.replace(/(?:\.rawValue)?\.*$/, "")));
   for (const { domain, code } of domains(text)) keep(found.errors, `${domain} ${code}`, { domain, code });
   for (const [, number] of text.matchAll(alone)) found.alone.add(Number(number));
   for (const code of text.match(/(?<![\w-])-(?:42|50|51|52)\d{3}\b|(?<![\w-])-514\d{3}\b/g) ?? []) found.codes.add(Number(code));

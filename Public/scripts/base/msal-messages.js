@@ -186,7 +186,7 @@ const weakRows = [...rows(weak), ...rows(systemSentences)];
 const platformRows = rows(platform);
 
 /** The blanks between words that are not one blank: a line may end there, in JSON too, and a form has a plus sign. */
-const blanks = / ?(?:[^\S ]|\+|\\[nrt])(?:[\s+]|\\[nrt]){0,40}| {2,40}/g;
+const blanks = / ?(?:(?! )[\s+]|\\[nrt])(?:[\s+]|\\[nrt]){0,40}| {2,40}/g;
 
 /** A text as it is compared with the words, but for capitals. */
 const plain = (text) => text.replace(/’/g, "'").replace(blanks, " ");
