@@ -59,10 +59,11 @@ function folded(follows, bundleID) {
 }
 
 /** The cards of a text; those of a long one take the place of what shows how much of it is read. */
-export const errorCards = (text) => text.length > atOnce ? [reading(text)] : cards(findings(text));
+export const errorCards = (text) => isLong(text) ? [reading(text)] : cards(findings(text));
 
-/** So much is read in a moment. */
-const atOnce = 200_000;
+/** Whether it takes more than a moment to read a text. */
+export const isLong = (text) => text.length > 200_000;
+
 /** Milliseconds after which the page has its turn. */
 const turn = 15;
 

@@ -9,7 +9,7 @@ import { fragment, NoCase, readCase } from "../base/case.js";
 import { claimsTable, loadClaims, valuesTable } from "../base/claims-table.js";
 import { readDiscovery } from "./discovery-text.js";
 import { judgment } from "../native/authority.js";
-import { errorCards, loadExplanations } from "../native/error-cards.js";
+import { errorCards, isLong, loadExplanations } from "../native/error-cards.js";
 import { finding, lintCards } from "../native/lint-cards.js";
 import { isOther } from "../native/lint-text.js";
 import { authorityIn, caseIn, kindOf, kinds, tokensIn } from "./kinds.js";
@@ -208,7 +208,8 @@ function show() {
 
 /** The answer to a paste may begin below the window: then the kind that was recognized comes to its top. */
 function bringIntoSight() {
-  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  // With a long text in its box, the page takes too long to be drawn at each step of a glide.
+  const isStill = isLong(box.value) || matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (place.getBoundingClientRect().top > innerHeight * 0.7) {
     taken.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
   }
