@@ -29,7 +29,7 @@ import plan
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTAIN = str(HERE / "contain")
-# A step keeps seven tenths of a core busy. Three at a time on two cores took more than twice as long each as one alone.
+# A step of these keeps seven tenths of a core busy: three at a time took more than twice as long each as one alone. What mostly waits takes no lane.
 LANES = 2
 # Continuous integration ends everything after ninety minutes, and shows only what was printed before.
 MINUTES = 85
