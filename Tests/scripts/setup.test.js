@@ -7,7 +7,7 @@ const { judgeAuthority } = await import("../../Public/scripts/base/authority-rul
 const { judgment, verdict } = await import("../../Public/scripts/native/authority.js");
 const { graphRoot } = await import("../../Public/scripts/base/project.js");
 const { configuration, readConfiguration } = await import("../../Public/scripts/native/config.js");
-const { isRefused, mistake } = await import("../../Public/scripts/native/setup.js");
+const { blocks, isRefused, mistake } = await import("../../Public/scripts/native/setup.js");
 
 const ENTRA = "https://login.microsoftonline.com";
 
@@ -422,3 +422,9 @@ for (
     [`msauth.${BUNDLE}`, true],
   ]
 ) Deno.test(`the bundle ID “${value}” is ${wanted ? "" : "not "}refused`, () => assert.equal(isRefused("bundle_id", value), wanted));
+
+Deno.test("a value in the code is a literal of Swift, whatever it is", () => {
+  const values = { kind: "external", tenant: "mine", known_authority: false, scopes: ['a"b\\(c)'], api: 'https://api.example.com/"' };
+  const code = blocks("ios", values).map(({ text }) => text).join("\n");
+  for (const literal of ['["a\\"b\\\\(c)"]', '"https://api.example.com/\\""']) assert.ok(code.includes(literal), code);
+});

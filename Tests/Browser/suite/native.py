@@ -78,6 +78,9 @@ def everything(browser):
     browser.open("/native")
     unfold(browser)
     assert all(not each.is_enabled() for each in buttons(browser)), "there is something to copy before the ids are known"
+    fill(browser, client="{" + CLIENT + "}")
+    assert "braces" in browser.one("#client_id-mistake").text and browser.one("#client_id").get_attribute("aria-invalid") == "true"
+    assert not any(each.is_enabled() for each in buttons(browser)), "there is something to copy although an ID is wrong"
     fill(browser)
     made = blocks(browser)
     assert made["Redirect URI"] == f"msauth.{BUNDLE}://auth", made
@@ -343,8 +346,9 @@ def light(browser):
         browser.expect_light(path, 70_000)
 
 
-@test("the pages lead to each other, axe finds nothing, and the text fits a phone")
+@test("the pages lead to each other, the guide is light, axe finds nothing, and the text fits a phone")
 def looks(browser):
+    browser.expect_light("/native", 70_000)
     browser.open("/")
     browser.press("Set up your own app")
     browser.expect_page("/native")
@@ -383,8 +387,9 @@ def on_a_phone(browser):
     browser.size(1280, 800)
 
 
-@test("without a mouse an app is set up: the fields, the platform, and the copy button")
+@test("without a mouse an app is set up: the fields, the platform, the copy buttons, and the tabs")
 def keyboard(browser):
+    browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=browser.server.origin)
     browser.open("/native")
     browser.settled()
     browser.tab_to("input[value=ios]")
@@ -398,7 +403,15 @@ def keyboard(browser):
     browser.driver.execute_script("document.querySelector('#files input').focus()")
     browser.tab_to("button[aria-label='Copy: Redirect URI']")
     browser.keys("\ue007")
-    browser.wait("the copy", lambda: browser.one("button[aria-label='Copy: Redirect URI']").text in ("Copied", "Not copied"))
+    clipboard = lambda: browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    browser.wait("the copy", lambda: browser.one("button[aria-label='Copy: Redirect URI']").text == "Copied")
+    assert clipboard() == f"msauth.{BUNDLE}://auth", clipboard()
+    browser.one("button[aria-label='Copy keys: Entitlements']").send_keys(Keys.ENTER)
+    browser.wait("the keys", lambda: clipboard() == "\n".join(line.removeprefix("\t") for line in blocks(browser)["Entitlements"].split("\n")[4:-2]))
+    browser.one("#tab-package-swift").send_keys(Keys.ARROW_RIGHT)
+    assert browser.driver.execute_script("return document.activeElement.textContent") == "CocoaPods"
+    browser.one("input[value=ios]").click()
+    assert "pod install" in browser.one("#panel-package-pods").text, "the tab stays when a value changes"
 
 
 @test("each page is there in each language, without a key in place of a text", needs="time")

@@ -70,6 +70,7 @@ def kept(browser):
     assert values["isComplete"] and values["redirect_uri"] == f"msauth.{BUNDLE}://auth" and values["authority"] == "https://fabrikam.ciamlogin.com/", values
     enter(browser, authority="http://fabrikam.ciamlogin.com/")
     assert not filled(browser)["isComplete"] and "https" in browser.one("#authority-verdict").text
+    assert not any(each.is_enabled() for each in browser.all("#code .block-head button")), "the code can be copied although its authority is wrong"
     assert browser.one("#authority").get_attribute("aria-invalid") == "true"
 
 
