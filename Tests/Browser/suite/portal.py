@@ -66,6 +66,8 @@ def account(browser):
     shown = tab(browser, "tokens")
     browser.wait("the decoded tokens", lambda: "RS256" in shown.text and "User.Read" in shown.text)
     assert "preferred_username" in shown.text and "The username to show." in shown.text, shown.text
+    assert all(re.search(rf"^{claim}: …\nNot shown: {kind}", shown.text, re.MULTILINE) for claim, kind in (("sid", "the provider's session"), ("uti", ""))), shown.text
+    assert "It is for Microsoft Graph, and only Graph can validate it." in shown.text, shown.text
     browser.wait("the lifetimes", lambda: browser.all("#tokens meter"))
     first = browser.one("#tokens .lifetime span").text
     browser.wait("the lifetime goes on", lambda: browser.one("#tokens .lifetime span").text != first)
@@ -193,6 +195,7 @@ def failed_beside_signed_in(browser):
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
     browser.wait("the problem", lambda: "50105" in browser.one("#attempts [open]").text)
+    assert "not assigned to the application" in browser.one("#attempts [open]").text
     assert f"Your earlier sign-in is still valid: you are signed in as {ADELE}." in browser.one("#outcome").text
     browser.expect_accessible("portal failed beside")
     choose(browser, "app", "external")
@@ -201,6 +204,8 @@ def failed_beside_signed_in(browser):
     browser.expect_page("/portal")
     browser.wait("the other problem", lambda: "External" in browser.one("#attempts [open] summary").text and "50105" in browser.one("#attempts [open]").text)
     assert "still valid" not in browser.one("#result").text
+    choose(browser, "app", "ios")
+    browser.wait("the other application is well", lambda: ADELE in browser.one("#who").text)
 
 
 @test("an attempt is copied as a report without anything personal, and two are compared side by side", needs="time")
@@ -257,7 +262,7 @@ def link(browser):
     assert values == ["macos", "login", "mail.read", ""], values
 
 
-@test("claims that are no JSON are refused before anybody leaves the page")
+@test("claims that are no JSON are refused before anybody leaves the page; on a phone a sheet opens for them, and closes")
 def claims(browser):
     open_portal(browser)
     browser.one("#more summary").click()
@@ -266,6 +271,13 @@ def claims(browser):
     browser.wait("what is wrong", lambda: browser.one("#claims-error").text)
     assert not browser.at_tenant()
     assert browser.driver.switch_to.active_element.get_attribute("id") == "claims"
+    # On a phone, what is wrong is in a sheet, which opens for it.
+    browser.size(390, 844)
+    browser.keys(Keys.ESCAPE)
+    assert not browser.driver.execute_script(SHEET), "the sheet does not close"
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "open-settings"
+    browser.one("#dock-sign-in").click()
+    assert browser.driver.execute_script(SHEET), "the sheet does not open"
 
 
 def is_signed_in(browser, app, cookie):
@@ -582,6 +594,14 @@ def sheet(browser):
     assert "macOS tutorial" in browser.one("#result-title").text
 
 
+SHEET = "return document.getElementById('form').checkVisibility()"
+# The room between the demo's note and the title, and of the tabs beyond their row.
+PHONE = """
+const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+return [box("h1").top - box("#demo").bottom, Math.max(...[...document.querySelectorAll("[role=tab]")].map((e) => e.getBoundingClientRect().right)) - box("#tabs").right];
+"""
+
+
 @test("axe finds nothing in any tab, signed out and in, nothing is wider than 320 pixels, and it is light")
 def looks(browser):
     open_portal(browser)
@@ -596,6 +616,9 @@ def looks(browser):
         browser.settled()
         browser.expect_accessible(f"portal {name}", BOTH)
         browser.size(375, 667, 2)
+        above, beside = browser.driver.execute_script(PHONE)
+        assert above >= 8 and beside <= 0, (above, beside)
+        assert not browser.driver.execute_script(SHEET), "the settings are over the results"
         browser.shoot(f"portal {name} phone")
         browser.size(1440, 900)
         browser.shoot(f"portal {name} desktop")
@@ -607,9 +630,7 @@ def phone(browser):
     browser.size(390, 844)
     open_portal(browser)
     browser.settled()
-    found = browser.driver.execute_script(
-        "const box = (s) => document.querySelector(s).getBoundingClientRect(); return [box('h1').top - box('#demo').bottom,"
-        "Math.max(...[...document.querySelectorAll('[role=tab]')].map((e) => e.getBoundingClientRect().right)) - box('#tabs').right]")
+    found = browser.driver.execute_script(PHONE)
     assert found[0] >= 8 and found[1] <= 0, found
     browser.shoot("portal phone")
 
