@@ -57,6 +57,8 @@ def ios_frame(browser):
     assert frame[0] == 16 and frame[2:] == [399, 842], frame
     found = rectangles(browser, ".screen", "#username", "#call-graph", ".log")
     assert [found["#call-graph"][1], found[".log"][1]] == [132, 312], "the positions within the frame of 12 differ from the app's"
+    browser.one("#code .run")
+    assert browser.driver.execute_script("return document.documentElement.scrollHeight") == 900, "the page is higher than the window"
 
 
 @test("the macOS window has the app's geometry")
@@ -95,7 +97,15 @@ def accessible_pages(browser):
     browser.expect_accessible("signed out", BOTH)
 
 
-@test("axe finds nothing on the pages with an account, a result, an error and the timeline")
+# On paper: the scenery, the lines of the log that are cut, whether all steps are there, and whether the bar is.
+PAPER = """
+const log = document.getElementById("log");
+return [getComputedStyle(document.body).backgroundImage, log.scrollHeight - log.clientHeight,
+  [...document.querySelectorAll(".step")].every((e) => e.getBoundingClientRect().width > 300), document.querySelector(".topbar").checkVisibility()];
+"""
+
+
+@test("axe finds nothing on the pages with an account, a result, an error and the timeline, and paper has log and steps whole")
 def accessible_states(browser):
     browser.stand_still()
     for app in ("ios", "macos"):
@@ -108,6 +118,14 @@ def accessible_states(browser):
         browser.expect_log("Couldn't get graph result: ")
         browser.wait("the timeline", lambda: browser.one("#timeline-box li").text)
         browser.expect_accessible(f"{app} signed in", BOTH)
+        browser.wait("who can fix it", lambda: "Ask an administrator:" in browser.one("#problem").text)
+        browser.size(390, 844)
+        browser.cdp("Emulation.setEmulatedMedia", media="print")
+        look = browser.driver.execute_script(PAPER)
+        assert look == ["none", 0, True, False], look
+        browser.cdp("Emulation.setEmulatedMedia", media="")
+        browser.stand_still()
+        browser.size(1280, 800)
     browser.open("/")
     browser.wait("the card says who is signed in", lambda: ADELE in browser.one("#cards").text)
     browser.expect_accessible("home signed in", BOTH)
@@ -507,9 +525,12 @@ def control_rules(browser):
     assert "Everything works normally." in browser.one("#now").text
 
 
+# The place of a switch in the window.
+PLACE = "return document.getElementById('expire_tokens').getBoundingClientRect().top"
+
+
 @test("a switch acts in place and by keyboard, nothing jumps and nothing shifts at any width, and what is active on top is undone", needs="time")
 def control_in_place(browser):
-    place = "return document.getElementById('expire_tokens').getBoundingClientRect().top"
     for width, height in ((390, 844), (820, 1180), (1440, 900)):
         browser.size(width, height)
         browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
@@ -519,10 +540,10 @@ def control_in_place(browser):
         switch = browser.one("#expire_tokens")
         assert switch.get_attribute("role") == "switch" and switch.get_attribute("aria-checked") == "false"
         browser.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' }); arguments[0].focus()", switch)
-        before = browser.driver.execute_script(place)
+        before = browser.driver.execute_script(PLACE)
         browser.keys(" ")
         browser.wait("it is on", lambda: browser.one("#expire_tokens").get_attribute("aria-checked") == "true")
-        assert abs(browser.driver.execute_script(place) - before) < 2, f"at {width} the page jumps"
+        assert abs(browser.driver.execute_script(PLACE) - before) < 2, f"at {width} the page jumps"
         assert browser.driver.execute_script("return document.activeElement.id") == "expire_tokens", "the focus is lost"
         active = browser.one(".rules li").text
         assert "Every app, Everyone" in active and "Graph and the APIs refuse every access token issued until now." in active, active
@@ -535,11 +556,21 @@ def control_in_place(browser):
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
 
 
-@test("the search finds failures by words, names and numbers, and hides the groups without any; a used failure leaves the list by itself")
+@test("the search finds failures by words, names and numbers, and hides the groups without any; a switch acts in place, and a used failure leaves the list by itself")
 def control_search(browser):
     browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
     shown = lambda: browser.driver.execute_script("return [...document.querySelectorAll('#failures .setting')].filter((e) => e.checkVisibility()).map((e) => e.dataset.key)")
     all_of_them = len(shown())
+    switch = browser.one("#expire_tokens")
+    browser.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' }); arguments[0].focus()", switch)
+    before = browser.driver.execute_script(PLACE)
+    browser.keys(" ")
+    browser.wait("it is on", lambda: browser.one("#expire_tokens").get_attribute("aria-checked") == "true")
+    assert abs(browser.driver.execute_script(PLACE) - before) < 2, "the page jumps"
+    assert browser.driver.execute_script("return document.activeElement.id") == "expire_tokens", "the focus is lost"
+    assert "refuse every access token issued until now." in browser.one(".rules li").text
+    browser.press("Undo")
+    browser.wait("it is off", lambda: browser.one("#expire_tokens").get_attribute("aria-checked") == "false" and not browser.all(".rules li"))
     for words, expected in (("Revoke", ["revoke"]), ("claims challenge", ["claims_challenge"]), ("native_failure", ["native_failure"]), ("53003", ["authorize_platform_error", "token_platform_error"]), ("nothing like it", [])):
         browser.one("#search").clear()
         browser.one("#search").send_keys(words)
@@ -619,9 +650,7 @@ def on_paper(browser):
     browser.cdp("Emulation.setEmulatedMedia", media="print")
     browser.shoot("print ios")
     try:
-        look = browser.driver.execute_script(
-            "const log = document.getElementById('log'); return [getComputedStyle(document.body).backgroundImage, log.scrollHeight - log.clientHeight,"
-            "[...document.querySelectorAll('.step')].every((e) => e.getBoundingClientRect().width > 300), document.querySelector('.topbar').checkVisibility()]")
+        look = browser.driver.execute_script(PAPER)
         assert look == ["none", 0, True, False], look
         browser.cdp("Emulation.setEmulatedMedia", media="")
         # On a phone the story is not shown, and on paper it is there all the same.
