@@ -133,8 +133,12 @@ def menu(browser):
     browser.wait("the menu", lambda: browser.all("#language select"))
     Select(browser.one("#language select")).select_by_value("sv")
     browser.wait("Swedish", lambda: browser.one("h1").text == TEXTS["sv"]["home_page.headline"])
-    browser.open("/ios")
-    assert browser.driver.execute_script("return document.documentElement.lang") == "sv"
+    for path, key in (("/ios", "app_page.ios"), ("/portal", "portal_page.title")):
+        browser.open(path)
+        browser.settled()
+        assert browser.driver.execute_script("return document.documentElement.lang") == "sv"
+        assert browser.driver.title == f"{TEXTS['sv'][key]} · Companion", browser.driver.title
+        assert browser.driver.execute_script("return document.getElementById('title').textContent") == TEXTS["sv"][key]
     browser.open("/")
     browser.wait("the menu", lambda: browser.all("#language select"))
     Select(browser.one("#language select")).select_by_value("")

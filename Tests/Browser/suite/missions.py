@@ -180,12 +180,16 @@ def stopped(browser):
     expect_under_way(browser)
     browser.press("Stop")
     browser.wait("it has stopped", lambda: not browser.all(".mission.active") and not browser.all(".mission.done"))
+    assert not browser.all(".mission-remember"), "what to remember is said before it is done"
     call(browser)
     browser.expect_log("Refreshed Access token is ")
     start(browser, ALL[6])
     expect_under_way(browser)
     browser.press("Sign Out")
     browser.wait("it has stopped", lambda: not browser.all(".mission.active") and "Sign in first" in browser.one(".mission-note").text)
+    start(browser, ALL[6])
+    browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
+    assert not browser.all(".mission.active")
     # The same session at the provider.
     call(browser)
     browser.choose_account()

@@ -294,13 +294,14 @@ def external_appears(browser):
     browser.allow("/api/external/token")
     browser.wait("the end of the token", lambda: browser.open("/external") or browser.settled() or [text for text in browser.log() if text.startswith("Could not acquire token silently: ")])
     browser.expect_page("/external")
+    assert not browser.all("#missions"), "missions are those of the main tutorial"
     browser.expect_accessible("sign in again")
     browser.one("#problem button#sign-in-again").click()
     sign_in_again(browser, CUSTOMER)
     browser.expect_log("Access token is ")
 
 
-@test("B2C's silent failure and the failure of the sign-in in its place have texts of their own", needs="time")
+@test("B2C's silent failure and the failure of the sign-in in its place have texts of their own")
 def b2c_silent_failure(browser):
     browser.open("/b2c")
     browser.press("Authorize")
@@ -416,27 +417,35 @@ def b2c_timeout(browser):
     browser.expect_log("Could not call API: The server did not answer within 30 seconds.")
 
 
+# The option that MSAL can make nothing of, the button, and the tutorial's text, by page.
+NOT_CONSTRUCTED = {
+    "/ios": ("tenant", "contoso example", "Call Microsoft Graph API", "Unable to create authority URL"),
+    "/macos": ("tenant", "a/b", "Call Microsoft Graph API", "Unable to create authority URL"),
+    "/external": ("claims", "{", "Acquire Token Interactively", "Could not acquire token: Claims must be a JSON object"),
+    "/b2c": ("claims", "[1]", "Authorize", "Unable to construct parameters before calling acquire token Claims must be a JSON object"),
+}
+
+
+def expect_not_constructed(browser, page):
+    field, value, button, text = NOT_CONSTRUCTED[page]
+    before = browser.server.counts()["authorize"]
+    browser.press("Sign-in options")
+    browser.one(f"#option-{field}").send_keys(value)
+    browser.press(button)
+    browser.expect_log(text)
+    browser.expect_page(page)
+    assert browser.server.counts()["authorize"] == before, page
+
+
 @test("what MSAL could not make its objects of is said as the tutorials say it, and nothing is sent", needs="time")
 def not_constructed(browser):
-    rows = [
-        ("/ios", "tenant", "contoso example", "Call Microsoft Graph API", "Unable to create authority URL"),
-        ("/macos", "tenant", "a/b", "Call Microsoft Graph API", "Unable to create authority URL"),
-        ("/external", "claims", "{", "Acquire Token Interactively", "Could not acquire token: Claims must be a JSON object"),
-        ("/b2c", "claims", "[1]", "Authorize", "Unable to construct parameters before calling acquire token Claims must be a JSON object"),
-    ]
-    for page, field, value, button, text in rows:
-        before = browser.server.counts()["authorize"]
+    for page in NOT_CONSTRUCTED:
         browser.open(page)
         browser.settled()
-        browser.press("Sign-in options")
-        browser.one(f"#option-{field}").send_keys(value)
-        browser.press(button)
-        browser.expect_log(text)
-        browser.expect_page(page)
-        assert browser.server.counts()["authorize"] == before, page
+        expect_not_constructed(browser, page)
 
 
-@test("an application that cannot be set up says so in its tutorial's words")
+@test("an application that cannot be set up says so in its tutorial's words, and so does an option that MSAL can make nothing of")
 def no_context(browser):
     texts = {"/ios": "Unable to create Application Context ", "/macos": "Unable to create Application Context ",
              "/external": "Unable to create Application Context ", "/b2c": "Unable to create application "}
@@ -447,6 +456,8 @@ def no_context(browser):
             browser.allow("/api/apps")
             browser.open(page)
             assert len(browser.expect_log(text)) > len(text), f"{page} does not say why"
+            if page in ("/ios", "/b2c"):
+                expect_not_constructed(browser, page)
     finally:
         browser.cdp("Network.setBlockedURLs", urls=[])
 
