@@ -1,4 +1,4 @@
-// The choice of a language at a kiosk: a button for each.
+// The choice of a language at a kiosk: a button for each; and Microsoft Learn's name of each.
 
 import assert from "node:assert/strict";
 import "./page.js";
@@ -43,4 +43,12 @@ Deno.test("each language is a button, which chooses it and shows the page in it"
     assert.deepEqual(sent.at(-1), ["POST", "/api/language", { language: button.lang }]);
   }
   assert.equal(reloads, buttons.length);
+});
+
+Deno.test("each language has a name of Microsoft Learn, to which the code's links lead", () => {
+  const code = Deno.readTextFileSync(new URL("../../Public/scripts/tutorial/code.js", import.meta.url));
+  const [, list] = /^const locales = \{(.*)\};$/m.exec(code);
+  const locales = [...list.matchAll(/"?([\w-]+)"?: "([\w-]+)"/g)].map(([, tag, name]) => `${tag} ${name}`);
+  assert.deepEqual(locales, ["en en-us", "ja ja-jp", "pt-BR pt-br", "pt-PT pt-pt", "sv sv-se", "zh-Hans zh-cn"]);
+  assert.deepEqual(locales.map((each) => each.split(" ")[0]).sort(), tags);
 });
