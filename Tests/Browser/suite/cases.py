@@ -224,6 +224,8 @@ def shared(browser):
     browser.wait("the case", lambda: place_of(browser) == "Step 1 of 3")
     text = unquote(browser.driver.current_url.split("#case=", 1)[1])
     assert json.loads(text)["claims"]["preferred_username"] == "string" and "adele" not in text and "localhost" not in text, text
+    code(browser, "parameters.promptType = .selectAccount")
+    assert browser.all("#timeline .step[data-step=redeemed] .token"), "the step of the tokens has no claims"
     assert not browser.all("#share"), "a case is shared by its link"
 
 

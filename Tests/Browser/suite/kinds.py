@@ -309,6 +309,7 @@ def admin_consent(browser):
     browser.expect_log("Could not acquire token: Only an administrator")
     link = browser.one("#problem a")
     assert link.text == browser.server.origin + "/auth/ios/admin-consent", link.text
+    assert "MSALErrorDomain −50000 (MSALErrorInternal, −42104 " in browser.one("#problem").text, browser.one("#problem").text
     browser.expect_accessible("admin consent needed")
     browser.open("/auth/ios/admin-consent")
     browser.press("Sign in with another account")

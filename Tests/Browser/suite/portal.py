@@ -105,6 +105,9 @@ def api(browser):
     browser.allow("/api/ios/me")
     browser.press("Call the API")
     browser.wait("the refusal", lambda: "403" in shown.text and "error: {2}" in shown.text)
+    browser.server.control(missing_scope="Mail.Read")
+    browser.press("Call the API")
+    browser.wait("the offer", lambda: "Grant this permission" in shown.text)
 
 
 @test("the failure of one application is explained, and the others go on", needs="time")
