@@ -497,14 +497,18 @@ def of_attempt(browser):
     browser.stand_still()
     browser.open("/ios")
     browser.one("#code .run")
-    choose_options(browser, prompt="login", login_hint=ADELE, domain_hint="contoso.example", claims='{"id_token":{"auth_time":{"essential":true}}}')
+    browser.server.control(declined_scope="Mail.Read")
+    choose_options(
+        browser, prompt="login", login_hint=ADELE, domain_hint="contoso.example", scope="Mail.Read",
+        claims='{"id_token":{"auth_time":{"essential":true}}}')
     code(browser, "promptType = .login", f'loginHint = "{ADELE}"')
     browser.press("Call Microsoft Graph API")
     browser.enter_password()
     browser.answer_consent()
     browser.expect_graph()
+    assert "Not granted: Mail.Read" in browser.log(), browser.log()
     # Who it was for is not kept.
-    own = ("promptType = .login", 'loginHint = "name@example.com"', '["domain_hint": "contoso.example"]', "auth_time")
+    own = ("promptType = .login", 'extraScopesToConsent = ["Mail.Read"]', 'loginHint = "name@example.com"', '["domain_hint": "contoso.example"]', "auth_time")
     browser.wait("the API's step", lambda: browser.all("#timeline .step.now[data-step=api]"))
     code(browser, *own)
     browser.press("Call Microsoft Graph API")
@@ -553,29 +557,31 @@ def code(browser, *parts):
     browser.wait(f"in the code: {parts}", lambda: all(part in browser.one("#code .listing").get_property("textContent") for part in parts))
 
 
+CLIENT = "11111111-2222-3333-4444-555555555555"
+
+
 @test("the reader's own values fill the code: typed once, kept in this browser for every page; one choice puts the demo's tenant in their place", needs="time")
 def values(browser):
-    client = "11111111-2222-3333-4444-555555555555"
     browser.open("/ios")
     code(browser, '"Your_Application_Client_ID"', "https://login.microsoftonline.com/common")
     browser.press("Your values")
-    browser.one("#value-client_id").send_keys(client)
+    browser.one("#value-client_id").send_keys(CLIENT)
     browser.one("#value-bundle_id").send_keys("com.adatum.tasks")
     browser.one("#value-authority").clear()
     browser.one("#value-authority").send_keys("https://login.microsoftonline.com/adatum.example")
-    code(browser, f'"{client}"', "https://login.microsoftonline.com/adatum.example")
+    code(browser, f'"{CLIENT}"', "https://login.microsoftonline.com/adatum.example")
     browser.expect_accessible("the reader's values")
     browser.open("/external")
-    code(browser, f'"{client}"', "msauth.com.adatum.tasks://auth", "ciamlogin.com")
+    code(browser, f'"{CLIENT}"', "msauth.com.adatum.tasks://auth", "ciamlogin.com")
     browser.open("/macos")
-    code(browser, f'"{client}"', "adatum.example")
+    code(browser, f'"{CLIENT}"', "adatum.example")
     browser.press("Your values")
     browser.one("#value-tenant option[value=demo]").click()
     code(browser, "https://localhost:8443/common", "knownAuthorities")
-    assert client not in browser.one("#code .listing").text and not browser.one("#code-box").find_element("id", "value-client_id").is_displayed()
+    assert CLIENT not in browser.one("#code .listing").text and not browser.one("#code-box").find_element("id", "value-client_id").is_displayed()
     assert [link.get_attribute("href") for link in browser.all(".set-up a")] == [browser.server.origin + "/native"]
     browser.one("#value-tenant option[value=mine]").click()
-    code(browser, f'"{client}"')
+    code(browser, f'"{CLIENT}"')
 
 
 @test("the sign-in chapter's workforce half is found: its differences and the pages that show its screen, and the chapter from these pages", needs="time")
@@ -598,23 +604,36 @@ def workforce_half(browser):
         assert chapters == ["The sign-in chapter for a workforce tenant"], f"{page}: {chapters}"
 
 
-@test("the code can be copied whole, and the tutorial's chapter and more open in a tab of their own, without saying from where")
+@test("the code has the reader's own values and can be copied whole; the tutorial's chapter and more open in a tab of their own, without saying from where")
 def copied(browser):
     origin = browser.server.origin
-    chapters = {"ios": "tutorial-v2-ios", "macos": "tutorial-v2-ios", "external": "tutorial-mobile-app-ios-swift-sign-in", "b2c": "configure-authentication-sample-ios-app"}
+    chapters = {"macos": "tutorial-v2-ios", "external": "tutorial-mobile-app-ios-swift-sign-in", "b2c": "configure-authentication-sample-ios-app", "ios": "tutorial-v2-ios"}
     for page, chapter in chapters.items():
         browser.open(f"/{page}")
         browser.one("#code .run")
         links = browser.all("#code a.out")
         assert len(links) >= 3 and chapter in links[0].get_attribute("href"), page
+        is_main = page in ("ios", "macos")
+        assert is_main == any(link.get_attribute("href").endswith("-sign-in?pivots=workforce") for link in links), page
+        own = [link.get_attribute("href") for link in browser.all("#code .more a:not(.out)")]
+        pages = ["/ios", "/macos"] if page == "external" else []
+        assert own == [origin + path for path in ("/native#dated", *pages)], f"{page}: {own}"
         for link in links:
             assert link.get_attribute("target") == "_blank" and link.get_attribute("referrerpolicy") == "no-referrer", page
             assert "noreferrer" in link.get_attribute("rel") and "noopener" in link.get_attribute("rel"), page
+    browser.press("Your values")
+    browser.one("#value-client_id").send_keys(CLIENT)
+    code(browser, f'"{CLIENT}"')
     browser.cdp("Browser.grantPermissions", origin=origin, permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     browser.press("Copy the code")
     browser.wait("the button says so", lambda: browser.one("#copy-code").text == "Copied")
     text = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
     assert text.startswith("import UIKit\n@preconcurrency import MSAL\n") and text.endswith("}\n") and "⟦" not in text, text[:200]
+    assert CLIENT in text, text[:200]
+    browser.one("#value-tenant option[value=demo]").click()
+    code(browser, "https://localhost:8443/common", "knownAuthorities")
+    not_in_code(browser, CLIENT)
+    assert not browser.all("#value-client_id")[0].is_displayed() and browser.one("#value-bundle_id")
 
 
 @test("the tutorials are linked in the page's language", needs="time")
