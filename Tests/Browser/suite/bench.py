@@ -232,6 +232,14 @@ def step_up(browser):
     assert "acrs: c1" in shown.text and "Proved" in shown.text and "max_age=60" in shown.text, shown.text
     assert "no acr: v2 ID tokens" in shown.text and "returns 401" in shown.text, shown.text
     browser.expect_accessible("bench step-up")
+    # A call that is listed is at hand again when its tab is.
+    shown = tab(browser, "api")
+    Select(browser.one("#call-path")).select_by_visible_text("graph /me")
+    browser.press("Call the API")
+    browser.wait("the answer", lambda: "Properties returned" in shown.text)
+    tab(browser, "account")
+    tab(browser, "api")
+    browser.wait("the same call", lambda: Select(browser.one("#call-path")).first_selected_option.text == "graph /me")
 
 
 @test("a context whose policy blocks the person ends in an explanation")
