@@ -426,6 +426,9 @@ struct NativeAttackTests {
             let code = try await browser.get("/outbox", headers: [bearer]).json?["messages"]?.array?.first?["code"]
             let page = try await browser.get("/outbox", headers: [bearer, ("Accept", "text/html")])
             #expect(page.text.contains(">Mail to \(Self.newcomer)</h2>"))
+            let swedish = try await browser.get(
+                "/outbox", headers: [bearer, ("Accept", "text/html"), ("Accept-Language", "sv")])
+            #expect(swedish.text.contains(">Mejl till \(Self.newcomer)</h2>"))
             #expect(page.text.contains("<p class=\"code\">\(code?.string ?? "-")</p>"))
             let rules = page.text.matches(of: #/<dt><code>(\w+)</code></dt><dd>It /#).map { String($0.output.1) }
             #expect(rules == PasswordRefusal.allCases.map(\.rawValue))
