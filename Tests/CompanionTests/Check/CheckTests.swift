@@ -596,6 +596,23 @@ import Testing
         #expect(findings.all.map { "\($0.severity) \($0.subject)" } == found)
     }
 
+    @Test(arguments: [
+        ("0c8b6a1e-52d7-4f39-9a41-b7d2e6f3c905", Application.Kind.workforce, ["mistake credential"]),
+        ("0C8B6A1E-52D7-4F39-9A41-B7D2E6F3C905", .workforce, ["mistake credential"]),
+        ("…", .workforce, ["mistake credential"]),
+        ("x8Q~made.up.for.this.test_0123456789abcd", .workforce, ["good credential"]),
+        ("0c8b6a1e-52d7-4f39-9a41-b7d2e6f3c905", .oidc, ["good credential"]), ("…", .oidc, ["good credential"]),
+    ])
+    func `a secret that is its ID or the placeholder of the README is found, and not repeated`(
+        secret: String, kind: Application.Kind, found: [String]
+    ) throws {
+        var application = try Site.application(kind)
+        application.credential = .fixed(.secret(secret))
+        let findings = CredentialFindings(application: application, now: Date(timeIntervalSince1970: 0)).all
+        #expect(findings.map { "\($0.severity) \($0.subject)" } == found)
+        #expect(!findings.contains { "\($0)".contains(secret) })
+    }
+
     @Test func `mistakes of the configuration are findings, and stand in the JSON`() throws {
         var mistakes = ConfigurationMistakes()
         mistakes.add("apps.ios.client_id", "is missing")

@@ -15,7 +15,7 @@ struct ApplicationFindings {
         guard application.kind != .oidc, UUID(uuidString: id).map({ $0 == Self.placeholder }) ?? true else { return [] }
         return [
             .mistake(
-                "client_id", "\(id) is not the ID of an app registration, which is a GUID.",
+                "client_id", "\(id) is not the ID of an app registration, which is a GUID and not all zeros.",
                 why: "The platform knows no such application, and nobody can sign in.",
                 remedy: "Copy “Application (client) ID” from the app registration.")
         ]

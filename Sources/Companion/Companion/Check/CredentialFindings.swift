@@ -33,6 +33,16 @@ struct CredentialFindings {
                 )
             ]
         case .certificate(let certificate): return [expiry(certificate.notValidAfter)]
+        case .secret(let value, _)
+        where application.kind != .oidc && (value == Self.placeholder || UUID(uuidString: value) != nil):
+            return [
+                .mistake(
+                    "credential", "Instead of the secret's value, its ID or a placeholder is configured.",
+                    why: "The platform refuses it with AADSTS7000215, and nobody can sign in.",
+                    remedy:
+                        "Copy the secret's “Value” under Certificates & secrets. It is shown once: make a new secret if it is gone."
+                )
+            ]
         case .secret, .assertion:
             return [
                 application.clientSecretExpires.map(expiry)
@@ -41,6 +51,9 @@ struct CredentialFindings {
             ]
         }
     }
+
+    /// The README has this in place of a secret's value.
+    private static let placeholder = "…"
 
     private func expiry(_ date: Date) -> CheckFinding {
         let (day, days) = (date.day, Int(date.timeIntervalSince(now) / 86_400))
