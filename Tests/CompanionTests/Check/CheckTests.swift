@@ -258,10 +258,12 @@ import Testing
             for app in configuration.applications {
                 let found = credential(report, app.id)
                 #expect(found.map(\.severity) == [.mistake], "\(app.id): \(report.text)")
+                let variable = "COMPANION_APPS_\(app.id.uppercased())_CLIENT_SECRET"
                 #expect(
                     found.first?.what.english.hasPrefix("No secret is configured, and the provider asks for one")
                         == true)
-                let remedy = app.kind == .oidc ? "Configure the client's secret" : "create a secret and configure it"
+                let remedy =
+                    app.kind == .oidc ? "Set \(variable) to the client's secret" : "create a secret and set \(variable)"
                 #expect(found.first?.remedy?.contains(remedy) == true)
             }
         }
@@ -277,7 +279,8 @@ import Testing
                 let found = credential(report, app)
                 #expect(found.map(\.severity) == [severity], "\(app): \(found)")
                 #expect(
-                    found.first?.what.english.hasPrefix("No secret is configured: the application is a public client.")
+                    found.first?.what.english.hasPrefix(
+                        "No secret is configured. Set COMPANION_APPS_\(app.uppercased())_CLIENT_SECRET, unless")
                         == true)
                 #expect(found.first?.what.english.contains(text) == true)
             }

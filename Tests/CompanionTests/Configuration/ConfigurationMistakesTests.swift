@@ -8,6 +8,8 @@ import Testing
 /// and nothing else is said.
 @Suite struct ConfigurationMistakesTests {
     private static let app = "apps: { ios: { client_id: abc } }\n"
+    private static let noApplication =
+        "apps names no application; set COMPANION_APPS, such as COMPANION_APPS=ios, and the application's client_id: see “Connect a real tenant” in the README"
 
     // The lines are as long as the sentences.
     // swift-format-ignore
@@ -106,8 +108,10 @@ import Testing
         ("encryption_key: abc\n\(app)", [:], ["encryption_key must not stand in a file; set COMPANION_ENCRYPTION_KEY, or encryption_key_file", "encryption_key must be the base64 of 32 bytes, as `openssl rand -base64 32` prints; after a rotation NEW,OLD"]),
         ("metrics: { listen: 127.0.0.1:8080 }\n\(app)", [:], ["metrics.listen must have another port than listen, for example 127.0.0.1:9464"]),
         ("tls: { certificate_file: /a.pem }\n\(app)", [:], ["tls.private_key_file is missing beside the certificate"]),
-        ("", [:], ["apps names no application; set COMPANION_APPS, such as COMPANION_APPS=ios, and the application's client_id: see “Connect a real tenant” in the README"]),
-        ("apps: {}\n", [:], ["apps names no application; set COMPANION_APPS, such as COMPANION_APPS=ios, and the application's client_id: see “Connect a real tenant” in the README"]),
+        ("", [:], [noApplication]),
+        ("apps: {}\n", [:], [noApplication]),
+        ("app: { ios: { client_id: abc } }\n", [:], ["app.ios.client_id is not a setting; did you mean apps.ios.client_id? `companion settings` lists them", noApplication]),
+        ("api_token: { nightly: { scopes: [check] } }\n\(app)", [:], ["api_token.nightly.scopes is not a setting; did you mean api_tokens.nightly.scopes? `companion settings` lists them"]),
         ("apps: { Ios: { client_id: abc } }\n", [:], ["apps.Ios is no name for an application; use lower-case letters, digits and -, not api, assets, auth, healthz, metrics, native or readyz", "apps.Ios.page is missing; say which page to show: ios, macos, external, b2c, portal, kiosk"]),
         ("apps: { native: { client_id: abc, page: ios } }\n", [:], ["apps.native is no name for an application; use lower-case letters, digits and -, not api, assets, auth, healthz, metrics, native or readyz"]),
         ("apps: { mine: { client_id: abc } }\n", [:], ["apps.mine.page is missing; say which page to show: ios, macos, external, b2c, portal, kiosk"]),
@@ -147,7 +151,9 @@ import Testing
         (app, ["COMPANION_APPS": ""], ["COMPANION_APPS is set and empty; unset it, or give it a value"]),
         (app, ["COMPANION_APPS_IOS_CLIENT": "x"], ["COMPANION_APPS_IOS_CLIENT is not a setting; did you mean COMPANION_APPS_IOS_CLIENT_ID? `companion settings` lists them"]),
         (app, ["COMPANION_APPS_MACOS_CLIENT_ID": "x"], ["COMPANION_APPS_MACOS_CLIENT_ID is a setting of an application that nothing names; name it in COMPANION_APPS, such as COMPANION_APPS=macos"]),
-        ("", ["COMPANION_APPS_IOS_CLIENT_ID": "x"], ["COMPANION_APPS_IOS_CLIENT_ID is a setting of an application that nothing names; name it in COMPANION_APPS, such as COMPANION_APPS=ios", "apps names no application; set COMPANION_APPS, such as COMPANION_APPS=ios, and the application's client_id: see “Connect a real tenant” in the README"]),
+        ("", ["COMPANION_APP_IOS_CLIENT_ID": "x"], ["COMPANION_APP_IOS_CLIENT_ID is not a setting; did you mean COMPANION_APPS_IOS_CLIENT_ID? Name its application in COMPANION_APPS, such as COMPANION_APPS=ios", noApplication]),
+        (app, ["COMPANION_APP_IOS_CLIENT_ID": "x"], ["COMPANION_APP_IOS_CLIENT_ID is not a setting; did you mean COMPANION_APPS_IOS_CLIENT_ID? `companion settings` lists them"]),
+        ("", ["COMPANION_APPS_IOS_CLIENT_ID": "x"], ["COMPANION_APPS_IOS_CLIENT_ID is a setting of an application that nothing names; name it in COMPANION_APPS, such as COMPANION_APPS=ios", noApplication]),
         (app, ["COMPANION_LISTEN": "8080"], ["listen must be an address and a port, such as 127.0.0.1:8080"]),
         (app, ["COMPANION_APPS_IOS_SCOPES": ""], ["COMPANION_APPS_IOS_SCOPES is set and empty; unset it, or give it a value"]),
         (app, ["COMPANION_APPS_IOS_ALLOWED_USERS": " , "], ["COMPANION_APPS_IOS_ALLOWED_USERS is set and empty; unset it, or give it a value"]),

@@ -29,7 +29,7 @@ struct CredentialFindings {
             return [
                 .good(
                     "credential",
-                    "No secret is configured: the application is a public client. If it is registered for the platform Web, set client_secret."
+                    "No secret is configured. Set \(application.secretVariable), unless the application is registered as a public client."
                 )
             ]
         case .certificate(let certificate): return [expiry(certificate.notValidAfter)]
@@ -70,6 +70,8 @@ struct CredentialFindings {
 }
 
 extension Application {
+    fileprivate var secretVariable: String { Setting.environmentName(of: "apps.\(id).client_secret") }
+
     /// The instruction for replacing the credential.
     var renewal: String {
         let isEntra = kind != .oidc
@@ -79,9 +81,10 @@ extension Application {
         return switch credential {
         case .fixed(.publicClient):
             isEntra
-                ? "Under Certificates & secrets create a secret and configure it, or register the redirect URI for mobile and "
-                    + "desktop applications, which need none."
-                : "Configure the client's secret, or register it at the provider as a public client, which has none."
+                ? "Under Certificates & secrets create a secret and set \(secretVariable) to its value, or register the "
+                    + "redirect URI for mobile and desktop applications, which need none."
+                : "Set \(secretVariable) to the client's secret, or register it at the provider as a public client, which "
+                    + "has none."
         case .fixed:
             "\(create), set it and client_secret_expires in the environment, restart, then delete the old one."
         case .secretFile(let path, _):

@@ -195,18 +195,29 @@ package struct ConfigurationReading {
 
     /// The reason why a variable of an application that nothing names is a mistake.
     private func ofUnknownApplication(_ name: String) -> String? {
-        let prefix = Setting.environmentName(of: "apps.")
-        guard name.hasPrefix(prefix),
-            !applications.contains(where: { name.hasPrefix(Setting.environmentName(of: "apps.\($0).")) })
-        else { return nil }
-        let application = name.dropFirst(prefix.count).prefix { $0 != "_" }.lowercased()
-        return
-            "is a setting of an application that nothing names; name it in COMPANION_APPS, such as COMPANION_APPS=\(application)"
+        let words = name.split(separator: "_").map(String.init)
+        guard words.count > 2, nearest(to: words[1], among: ["APPS", "APIS"]) == "APPS" else { return nil }
+        let meant = (["COMPANION_APPS"] + words[2...]).joined(separator: "_")
+        guard !applications.contains(where: { meant.hasPrefix(Setting.environmentName(of: "apps.\($0).")) }) else {
+            return nil
+        }
+        let first =
+            meant == name
+            ? "is a setting of an application that nothing names; name it"
+            : "is not a setting; did you mean \(meant)? Name its application"
+        return "\(first) in COMPANION_APPS, such as COMPANION_APPS=\(words[2].lowercased())"
     }
 
     private static func unknown(_ name: String, among names: some Sequence<String>) -> String {
-        let meant = nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
+        let meant = (nearest(to: name, among: names) ?? inNearestSection(name)).map { "did you mean \($0)? " } ?? ""
         return "is not a setting; \(meant)`companion settings` lists them"
+    }
+
+    /// People name a section's entries, so the keys below a misspelt section are near to none that is known.
+    private static func inNearestSection(_ key: String) -> String? {
+        let first = String(key.prefix { $0 != "." })
+        let section = nearest(to: first, among: ConfigurationFile.Section.allCases.map(\.rawValue))
+        return section.flatMap { $0 == first ? nil : $0 + key.dropFirst(first.count) }
     }
 
     /// The reason why a variable without a value is a mistake.

@@ -29,7 +29,7 @@ package struct Setting: Sendable, Equatable {
     /// The environment variable that overrides the file.
     package var environmentName: String { Setting.environmentName(of: key) }
 
-    static func environmentName(of key: String) -> String {
+    package static func environmentName(of key: String) -> String {
         "COMPANION_" + key.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 }
