@@ -300,7 +300,14 @@ import WebFormats
             try Data(text.utf8).write(to: path)
             for (key, value) in Self.file(at: path.path).values where key.hasSuffix("_file") {
                 guard case .text(let name) = value else { continue }
-                let data = key == "kiosk.logo_file" ? Data(base64Encoded: Self.logo) : Data("secret".utf8)
+                let data: Data?
+                switch key {
+                case "kiosk.logo_file": data = Data(base64Encoded: Self.logo)
+                case "provider_ca_file":
+                    try ClientCredentialTests.makeCertificate(in: folder.path)
+                    data = FileManager.default.contents(atPath: folder.path + "/certificate.pem")
+                default: data = Data("secret".utf8)
+                }
                 try #require(data).write(to: folder.appendingPathComponent(name))
             }
             #expect(throws: Never.self, "\(yaml)") { try CompanionConfiguration.read(file: path.path) }

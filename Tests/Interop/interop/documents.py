@@ -168,6 +168,17 @@ def ways(reader, block):
                 pass
 
 
+@row("deploy/guides/portal.md", "openssl rand", "a portal of the reader's own fits a tenant of theirs")
+def portal(reader, block):
+    yaml = re.search("```yaml\n(provider_ca_file:.*?)```", (reader.root / "deploy/guides/portal.md").read_text(), re.DOTALL)[1]
+    with reader.running(block, MORE="--listen localhost:0 --json --exit-with-parent") as process:
+        said = tenant_of(process)
+        assert f"client_id: {said['clients'][0]['client_id']}\n" in yaml, said
+        reader.path("home/companion.yaml").write_text(yaml.replace("https://localhost:8443", said["base_url"]))
+        reader.run(f"curl --silent --output companion-root.pem {said['root_url']}")
+        assert "No errors found." in (checked := reader.run("companion check")), checked
+
+
 @row("deploy/guides/tenant.md", "export CURL_CA_BUNDLE", "applications and people are made, changed and removed while it runs")
 def run_time(reader, block):
     with reader.running("companion tenant --plain", MORE="--listen localhost:0 --json --exit-with-parent") as process:
