@@ -50,9 +50,14 @@ let page = {
 
 // MARK: Panels
 
+/** The mission that is under way in this tab; see missions.js. */
+export const missionKey = `mission:${app}`;
+
 // They stand in this order. Where the server says that this is the demo:
 if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
-  addPanel("missions", t("panel.missions"), () => import("./missions.js"));
+  const missions = addPanel("missions", t("panel.missions"), () => import("./missions.js"));
+  // The list of them is folded while one is under way.
+  if (ofTab.get(missionKey)) missions.update({ isClosedToo: true });
 }
 addPanel("options", t("panel.options"), () => import("./options.js"));
 const claims = addPanel("claims", t("panel.claims"), async () => {

@@ -4,7 +4,8 @@
 import { app, get, post } from "../base/api.js";
 import { base, copyWith, element, loadStyle, loadTexts, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
-import { known } from "./flow.js";
+import { known, missionKey } from "./flow.js";
+import { isNarrow, showStory } from "./panels.js";
 import { leave, signInAddress } from "../base/return-trip.js";
 import { ofBrowser, ofTab } from "../base/storage.js";
 
@@ -68,25 +69,28 @@ export const missions = [
   },
 ];
 
-/** The mission that is under way in this tab: its id, the time of the last step before it, and what it began with. */
-const activeKey = `mission:${app}`;
 /** Each has a mark of its own: two pages that write at the same time lose none. */
 const doneKey = (id) => `mission:done:${id}`;
 const lookEvery = 1000;
 /** The server has to ask the demo tenant, so that this is not done often. */
 const seeEvery = 3000;
 
-let active = ofTab.json(activeKey);
+/** The mission that is under way in this tab: its id, the time of the last step before it, and what it began with. */
+let active = ofTab.json(missionKey);
 /** The failure that the demo may have: from the moment that it is asked to. */
 let armed = null;
 let lastAsked = Promise.resolve();
 let looking;
 let list, progress, note;
+const panel = document.getElementById("missions");
+/** The mission that is under way, above the steps; with one column it is there whatever is shown, because its text says what to press. */
+const line = element("section", "mission-line");
 /** The demo tenant's origin. */
 let tenant;
 
 const done = () => new Set(missions.map(({ id }) => id).filter((id) => ofBrowser.get(doneKey(id))));
 const title = ({ id }) => t(`missions.title.${id}`);
+const now = ({ id }) => t(`missions.now.${id}`);
 
 /** Makes the panel's content. */
 export async function fill(box) {
@@ -101,6 +105,9 @@ export async function fill(box) {
   note.setAttribute("role", "status");
   list = element("ol", "missions");
   box.append(element("p", "mission-lead", t("missions.lead")), progress, list);
+  line.setAttribute("aria-label", t("missions.under_way"));
+  placeLine();
+  isNarrow.addEventListener("change", placeLine);
   show(active?.id);
 }
 
@@ -111,10 +118,17 @@ export async function update() {
 
 // MARK: What is shown
 
+function placeLine() {
+  document.getElementById(isNarrow.matches ? "views" : "timeline").before(line);
+}
+
 function show(opened) {
   const all = done();
   progress.textContent = t("missions.progress", { done: missions.filter(({ id }) => all.has(id)).length, all: missions.length });
   list.replaceChildren(...missions.map((mission) => entry(mission, all, mission.id === opened)));
+  const mission = missions.find(({ id }) => id === active?.id);
+  line.hidden = !mission;
+  if (mission) line.replaceChildren(element("p", "", element("strong", "", title(mission)), " ", now(mission)), button(t("missions.stop"), () => end(mission)));
 }
 
 function entry(mission, all, isOpen) {
@@ -129,13 +143,13 @@ function entry(mission, all, isOpen) {
   );
   details.append(
     element("p", "", t(`missions.what.${id}`)),
-    element("p", "mission-now", t(`missions.now.${id}`)),
+    element("p", "mission-now", now(mission)),
     ...(mission.more?.() ?? []),
   );
   const buttons = element(
     "p",
     "mission-buttons",
-    button(isActive ? t("missions.stop") : t("missions.start"), () => (isActive ? stop() : start(mission))),
+    button(isActive ? t("missions.stop") : t("missions.start"), () => (isActive ? end(mission) : start(mission))),
   );
   details.append(buttons);
   if (isDone && !isActive) {
@@ -151,8 +165,10 @@ function entry(mission, all, isOpen) {
 
 /** Says something about a mission, where the person has pressed a button of it. */
 function say(mission, text) {
-  list.querySelector(`[data-mission=${mission.id}] .mission-buttons`).before(note);
+  const entry = list.querySelector(`[data-mission=${mission.id}]`);
+  entry.querySelector(".mission-buttons").before(note);
   note.textContent = text;
+  entry.scrollIntoView({ block: "nearest" });
 }
 
 function button(label, act) {
@@ -226,12 +242,14 @@ async function start(mission) {
     if (mission.failure && !account) return say(mission, t("missions.sign_in_first"));
     const { location: away, ...begun } = (await mission.begin?.()) ?? {};
     active = { ...begun, id: mission.id, since: events.at(-1)?.time ?? "" };
-    ofTab.set(activeKey, JSON.stringify(active));
+    ofTab.set(missionKey, JSON.stringify(active));
+    panel.open = false;
     if (mission.signIn) return leave(signInAddress(mission.signIn), { began: "sign-in" });
     // Nothing comes back from there but the person.
     if (away) return leave(away);
     if (!(await arm(mission))) return;
     show(mission.id);
+    line.querySelector("button").focus();
     keepLooking(mission);
   } catch (failure) {
     await stop();
@@ -243,13 +261,21 @@ async function stop() {
   clearInterval(looking);
   const isOver = active;
   active = null;
-  ofTab.remove(activeKey);
+  ofTab.remove(missionKey);
   missions.find(({ id }) => id === isOver?.id)?.end?.();
   if (armed) {
     armed = null;
     await fail(null).catch(() => {});
   }
-  if (isOver) show(isOver.id);
+  if (!isOver) return;
+  show(isOver.id);
+  panel.open = true;
+}
+
+/** Stops a mission because the person wants so. */
+async function end(mission) {
+  await stop();
+  open(mission);
 }
 
 /** Asks the demo to fail, or to stop that, in the order of the calls: what undoes a failure never overtakes it. */
@@ -308,6 +334,7 @@ async function look() {
 async function finish(mission) {
   ofBrowser.set(doneKey(mission.id), "1");
   await stop();
+  showStory();
   const isLast = done().size === missions.length;
   say(mission, isLast ? t("missions.all_done") : t("missions.well_done", { title: title(mission) }));
 }

@@ -9,7 +9,7 @@ const bar = [...document.querySelectorAll("#views button")];
 
 /** Three columns; with two the story and the code take turns; with one they rise over the screen. The styles have the same widths. */
 const isWide = matchMedia("(min-width: 1240px)");
-const isNarrow = matchMedia("(max-width: 767px)");
+export const isNarrow = matchMedia("(max-width: 767px)");
 
 // MARK: Views
 
@@ -51,8 +51,10 @@ document.addEventListener("keydown", ({ key }) => {
   button.focus();
 });
 
+export const showStory = () => isShown("story") || showView("story");
+
 // An error is explained in the story.
-new MutationObserver(([{ target }]) => !target.hidden && !isShown("story") && showView("story"))
+new MutationObserver(([{ target }]) => target.hidden || showStory())
   .observe(document.getElementById("problem"), { attributeFilter: ["hidden"] });
 
 // MARK: Steps

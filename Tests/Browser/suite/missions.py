@@ -152,6 +152,51 @@ def second_factor(browser):
     expect_steps(browser, "cached", "api")
 
 
+IN_SIGHT = """
+    const { left, right, top, bottom } = arguments[0].getBoundingClientRect();
+    const corners = [[left + 3, top + 3], [right - 3, top + 3], [left + 3, bottom - 3], [right - 3, bottom - 3]];
+    return corners.every(([x, y]) => { const hit = document.elementFromPoint(x, y); return hit && (arguments[0].contains(hit) || hit.contains(arguments[0])); })"""
+
+
+def expect_in_sight(browser, selector):
+    browser.wait(f"{selector} is whole and uncovered", lambda: browser.driver.execute_script(IN_SIGHT, browser.one(selector)))
+
+
+@test("a mission under way is a line above the steps, which says what to press and is never cut; its list is folded, and back at its end")
+def one_line(browser):
+    browser.sign_in()
+    for width, height in ((1440, 900), (1000, 640), (390, 844)):
+        browser.size(width, height)
+        if width == 390:
+            browser.one("#views [data-view=story]").click()
+        start(browser, ALL[9])
+        browser.wait("its list is folded", lambda: not browser.all("#missions[open]"))
+        line = browser.one(".mission-line").text
+        assert line == "A forgotten permission Press “Call Microsoft Graph API”.\nStop", line
+        assert browser.driver.execute_script("return document.activeElement.closest('.mission-line') !== null"), "the focus is lost"
+        if width == 390:
+            browser.one("#views [data-view=app]").click()
+        expect_in_sight(browser, ".mission-line button")
+        expect_in_sight(browser, "#call-graph")
+        browser.expect_accessible(f"mission under way {width}")
+        browser.size(width, height)
+        # It goes on in a page that is loaded again, whose list is folded.
+        browser.driver.refresh()
+        browser.wait("it is under way", lambda: browser.all(".mission-line:not([hidden])"))
+        assert not browser.all("#missions[open]")
+        browser.allow("/api/ios/token")
+        call(browser)
+        expect_done(browser, ALL[9])
+        browser.wait("no line", lambda: not browser.all(".mission-line:not([hidden])"))
+        expect_in_sight(browser, "#missions [data-mission=permission] .mission-note")
+        start(browser, ALL[9])
+        browser.one(".mission-line button").click()
+        browser.wait("it has stopped", lambda: not browser.all(".mission.active"))
+        expect_in_sight(browser, "#missions [data-mission=permission] .mission-buttons button")
+        browser.driver.execute_script("localStorage.clear()")
+        browser.open("/ios")
+
+
 @test("the provider is down: the silent call fails as the tutorial says, Graph is not asked, and nobody is signed out", needs="time")
 def provider_down(browser):
     browser.sign_in("macos")
