@@ -1,3 +1,5 @@
+import { update } from "./control.js";
+
 const live = document.getElementById("live");
 const count = document.getElementById("count");
 const pause = document.getElementById("pause");

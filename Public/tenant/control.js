@@ -19,7 +19,7 @@ function filter() {
 }
 
 /** Takes over what has changed; what somebody has begun to choose elsewhere stays. */
-function update(page) {
+export function update(page) {
   const focused = document.activeElement?.id;
   for (const id of ["now", "rest"]) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
@@ -49,7 +49,7 @@ function say(page) {
 }
 
 async function send(form, button) {
-  const data = new URLSearchParams(new FormData(form, button));
+  const data = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
   const headers = { Accept: "text/html" };
   const isChoice = form.method === "get";
   const top = form.getBoundingClientRect().top;

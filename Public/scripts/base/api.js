@@ -6,19 +6,26 @@ import { ofBrowser } from "./storage.js";
 /** The application's name: the first segment of the path of the page, below ours. */
 export const app = location.pathname.slice(base.length).split("/")[1] ?? "";
 
+/** The facts of a problem that pages show. */
+const facts = [
+  "title",
+  "detail",
+  "explanation",
+  "correlation_id",
+  "trace_id",
+  "timestamp",
+  "retryAfter",
+  "api",
+  "api_status",
+  "provider_error",
+  "provider_words",
+];
+
 /** Anything that kept a call from giving its result. `message` is a sentence for the person. */
 export class Failure extends Error {
-  constructor(message, { code = null, action = null, ...details } = {}) {
+  constructor(message, /** @type {any} */ { code = null, action = null, ...details } = {}) {
     super(message);
-    const { title, detail, explanation, correlation_id: correlationID } = details;
-    Object.assign(this, { title, detail, explanation, correlation_id: correlationID });
-    Object.assign(this, { trace_id: details.trace_id, timestamp: details.timestamp, retryAfter: details.retryAfter });
-    Object.assign(this, {
-      api: details.api,
-      api_status: details.api_status,
-      provider_error: details.provider_error,
-      provider_words: details.provider_words,
-    });
+    for (const name of facts) this[name] = details[name];
     this.code = code;
     this.action = action;
   }
@@ -45,12 +52,13 @@ export const leaving = new AbortController();
  * Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Returns its answer whole:
  * whoever reads it waits for nothing more, so that the page is not left in between. Throws Failure when there is no answer.
  */
-export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin, isSignOut = false } = {}) {
+export async function fetchOwn(path, { method = "GET", body = undefined, seconds = answersWithin, isSignOut = false } = {}) {
   const isRead = method === "GET";
   while (!isSignOut && signOutFailed) await signOutFailed;
   const end = new AbortController();
   if (!isSignOut) underWay.add(end);
   const signal = AbortSignal.any([leaving.signal, end.signal, AbortSignal.timeout(seconds * 1000)]);
+  /** @type {any} */
   const request = { method, cache: "no-store", redirect: "error", signal };
   if (!isRead) request.headers = { "X-Companion": "1" };
   if (body !== undefined) {
@@ -112,7 +120,7 @@ export function onTold(heard, options) {
  * The other tabs are told that it begins, and where it fails; who calls this tells them that it is done.
  */
 export async function postSignOut(path, body) {
-  let fail;
+  let fail = (_) => {};
   signOutFailed = new Promise((resolve) => (fail = resolve));
   for (const end of underWay) end.abort(signOutFailed);
   ofBrowser.set(toldKey, `${beginning} ${Date.now()}`);
@@ -173,6 +181,7 @@ export async function fetchAPI(id = app, request = {}) {
   const response = await fetchOwn(`/api/${id}/me`, request);
   const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
   if (!ours) return response;
+  /** @type {any} */
   const problem = failure(response);
   // A call before the end of the pause that the API has asked for.
   if (problem.code === "throttled") problem.api = { ...refusal(response), ...problem.api_status && { status: problem.api_status } };
@@ -193,7 +202,7 @@ const refusal = (response) => ({
  * Status, text, JSON (undefined when it is none), when to ask again, and how it was refused, of the application's own API.
  * `seconds` is how long the application waits for it.
  */
-export async function callAPI({ seconds } = {}) {
+export async function callAPI({ seconds = undefined } = {}) {
   const response = await fetchAPI(app, { seconds });
   const { status, text } = response;
   let json;

@@ -90,7 +90,8 @@ const claimsOfAll = new Set([
 export class NoCase extends Error {
   constructor(reason, place = "") {
     super(reason);
-    Object.assign(this, { reason, place });
+    this.reason = reason;
+    this.place = place;
   }
 }
 

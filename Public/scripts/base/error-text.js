@@ -53,11 +53,12 @@ function concluded(found) {
   const sub = word(found.first.sub, subErrors);
   const said = messages(found.words);
 
-  const label = ({ code, name }) => [code, name].filter(Boolean).join(" ");
+  const label = (/** @type {any} */ { code, name }) => [code, name].filter(Boolean).join(" ");
   const replaced = new Set(said.telling.map(({ replaces }) => replaces));
   const rank = (about) => (vague.has(about) ? harmless : following.has(about) || replaced.has(about) ? consequence : cause);
   const isWrapper = ({ number }) => Boolean(platformNumber(number)?.wraps);
   const isAlone = numbers.every(isWrapper);
+  /** @type {any[]} */
   const errors = numbers.map(({ number, beside }) => {
     const { name, cause: own } = platformNumber(number) ?? {};
     const rank = isWrapper({ number }) && !isAlone ? consequence : cause;
@@ -118,7 +119,7 @@ function concluded(found) {
 function weighed(errors, numbers) {
   // A refusal by the person has no number that says who refused and why.
   const all = errors.map((each) => ({ ...each, about: each.about === "authorization" && numbers.length === 0 ? "denied" : each.about }))
-    .sort((a, b) => a.rank - b.rank || (a.about === "unknown_number") - (b.about === "unknown_number"));
+    .sort((a, b) => a.rank - b.rank || Number(a.about === "unknown_number") - Number(b.about === "unknown_number"));
   const distinct = all.filter(({ about, number }, place) => number || all.findIndex((each) => each.about === about) === place);
   const least = distinct[0]?.rank;
   const isCause = ({ rank }, place) => rank === least && (rank !== harmless || place === 0);

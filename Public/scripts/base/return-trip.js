@@ -45,7 +45,7 @@ export const signInAddress = (fields = {}, id = app) =>
  * Leaves the page; what waits for it, as a busy button does, waits until the page is gone. `takeReturn` returns `began` when
  * the tab is back. With `replace` the page leaves no entry in the history.
  */
-export function leave(url, { began, replace = false } = {}) {
+export function leave(url, { began = undefined, replace = false } = {}) {
   if (began) ofTab.set(tripKey, began);
   // Not every browser gives the focus to a button that is clicked.
   const pressed = document.querySelector("button[aria-busy]") ?? document.activeElement;

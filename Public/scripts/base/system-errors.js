@@ -95,6 +95,7 @@ const oauth = new Map([
 const bridged = new Map([[0, ["nilError", "no_error"]]]);
 
 // The names of a domain, its table, and what stands before a name of the table where that is one word with it.
+/** @type {[string[], Map<any, string[]>, string[]][]} */
 const tables = [
   [["NSURLErrorDomain", "kCFErrorDomainCFNetwork"], network, ["NSURLError", "URLError"]],
   [["NSOSStatusErrorDomain", "MSIDKeychainErrorDomain", "OSStatus"], status, [""]],

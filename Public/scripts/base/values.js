@@ -42,6 +42,7 @@ function read() {
   return { ...values, of: Object.fromEntries(Object.entries(ofKind).map(([kind, defaults]) => [kind, like(defaults, found.of?.[kind])])) };
 }
 
+/** @type {any} */
 let kept = read();
 
 /** The reader's values for the chosen kind of tenant; a page that is about one kind alone, or one platform, names it. */
@@ -53,7 +54,7 @@ export function own(page = {}) {
 const tell = () => followers.forEach((follower) => follower(own()));
 
 /** Keeps these values beside the others. What belongs to a kind of tenant is kept for the kind of the page, else for the one that is chosen then. */
-export function remember(changes, { kind } = {}) {
+export function remember(changes, { kind = undefined } = {}) {
   const { of: kinds, ...before } = kept;
   const values = { ...before, ...Object.fromEntries(Object.entries(changes).filter(([name]) => name in common)) };
   const place = kind ?? values.kind;
@@ -95,6 +96,7 @@ const policyAuthority = ({ host, tenant_name: tenant, sign_in_policy: policy }) 
 /** The demo's tenant, as `companion tenant` announces it. */
 function demo({ kind, demo_url: url }) {
   const root = new URL(address(url) ?? demoOrigin);
+  /** @type {any} */
   const values = demoValues(kind, root.origin);
   const more = { control: `${root.origin}/control`, root_url: `http://${root.hostname}:${Number(root.port || 443) + 1}/root.pem` };
   return { ...(kind === "b2c" && { ...ofKind.b2c, ...policyPieces(values.authority) }), ...more, ...values };

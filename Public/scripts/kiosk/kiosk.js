@@ -229,7 +229,7 @@ function showProfileFailure(failure) {
   showTrouble(`${t("kiosk.no_profile")} ${failure.message}`, { action: again });
 }
 
-function showTrouble(text, { action, isCutOff = false }) {
+function showTrouble(text, { action = undefined, isCutOff = false }) {
   state.isCutOff = isCutOff;
   trouble.hidden = false;
   trouble.replaceChildren(text, ...(action ? [button(action, 1)] : []));

@@ -23,7 +23,7 @@ export function show(id, title) {
  * Shows a screen with one message. `kind`: good, calm, caution or busy. `actions`: `{label, run}`, the main one
  * first. `back`: `{seconds, run}`, what happens by itself when nobody touches the screen that long.
  */
-export function showMessage({ kind, title, lines = [], actions = [], details = "", back }) {
+export function showMessage({ kind, title, lines = [], actions = [], details = "", back = undefined }) {
   message.dataset.kind = kind;
   message.querySelector("h1").textContent = title;
   message.querySelector(".lines").replaceChildren(...lines.filter(Boolean).map((text) => make("p", "lead", text)));
@@ -52,8 +52,7 @@ export function say(text) {
 let goingBack = null;
 
 function goBack({ seconds, run }) {
-  goingBack = { seconds, run, until: Date.now() + seconds * 1000 };
-  goingBack.timer = setInterval(tick, 250);
+  goingBack = { seconds, run, until: Date.now() + seconds * 1000, timer: setInterval(tick, 250) };
   tick();
 }
 

@@ -32,8 +32,7 @@ export function startWatching({ askAfter, endAfter, onUse, onEnd }) {
   stopWatching();
   const now = Date.now();
   const touched = Math.min(Number(ofTab.get(touchedKey)) || now, now);
-  watch = { askAfter, endAfter, onUse, onEnd, touched, told: now };
-  watch.timer = setInterval(tick, 250);
+  watch = { askAfter, endAfter, onUse, onEnd, touched, told: now, timer: setInterval(tick, 250) };
   tick();
   // A person who loads the page again in time is there.
   touch();

@@ -118,7 +118,10 @@ function accepted(found, given, report) {
   for (const name of ["bundle_id", "client_id"]) if (name in found && isRefused(name, found[name])) delete found[name];
 }
 
-/** The names of values that cannot be told by themselves. */
+/**
+ * The names of values that cannot be told by themselves.
+ * @type {[string, RegExp][]}
+ */
 const named = [
   ["tenant_name", /tenant_?name$/i],
   ["host", /host_?name$|^k?host$/i],
@@ -150,7 +153,10 @@ const secret = /[\w.-]{0,40}(?:secret|password)[\w.-]{0,20}["']?\s{0,9}[:=]\s{0,
 const isVariable = (text) =>
   /^(?:process|os|env|config|settings|builder|Environment|getenv|String)\b|^[A-Z][A-Z\d_]*$|^[a-z_.]*secret[a-z_.]*$|[$%{\\]/i.test(text);
 
-/** Other libraries' and programs' configurations, by what only they have. */
+/**
+ * Other libraries' and programs' configurations, by what only they have.
+ * @type {[string, RegExp][]}
+ */
 const others = [
   ["AppAuth", /\bserviceConfiguration\b|OIDServiceConfiguration|AuthorizationServiceConfiguration|flutter_appauth|react-native-app-auth/],
   ["OidcClient", /\bOidcClientOptions\b/],
@@ -190,7 +196,7 @@ export function readConfiguration(pasted) {
     Object.assign(found, ofAuthority(authority));
     given = authority;
   };
-  let [instance, tenant] = ["https://login.microsoftonline.com/"];
+  let [instance, tenant] = ["https://login.microsoftonline.com/", undefined];
   for (const [name, value] of pairs) {
     if (value.startsWith("[")) {
       const list = texts(value).map(resolved).filter((each) => !isPlaceholder(each));

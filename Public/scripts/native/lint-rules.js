@@ -243,7 +243,10 @@ function lift(dict, report) {
   else addPair(dict, "CFBundleURLTypes", { tag: "array", nodes: [type] });
 }
 
-/** The schemes that are meant to be MSAL's and are not quite, the likeliest first: the mistake, and whether a scheme has it. */
+/**
+ * The schemes that are meant to be MSAL's and are not quite, the likeliest first: the mistake, and whether a scheme has it.
+ * @type {[string, (text: string, item: string, values: any) => boolean][]}
+ */
 const almost = [
   ["whitespace", (text, item, values) => read(text.replace(/\s+/g, ""), values) === item],
   ["case", (text, item) => text.toLowerCase() === item.toLowerCase()],
@@ -313,6 +316,7 @@ function entitlements(dict, { platform, values, report }) {
   const item = prefix + own;
   const isOwn = (text) => read(text, values) === item;
   if (!groups.some(({ text }) => isOwn(text))) {
+    /** @type {[string, (text: string) => boolean][]} */
     const near = [
       ["whitespace", (text) => isOwn(text.trim())],
       ["prefix", (text) => text.trim() === own],

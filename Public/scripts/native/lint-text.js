@@ -3,7 +3,10 @@
 
 const known = /^(?:bplist|<\?xml|<!DOCTYPE plist|<plist|<dict|<key|<!--)/i;
 
-/** The other files that people take for one of the two, by what only they have. Of the first three, what MSAL needs is checked. */
+/**
+ * The other files that people take for one of the two, by what only they have. Of the first three, what MSAL needs is checked.
+ * @type {[string, RegExp][]}
+ */
 const others = [
   ["project", /^\/\/ !\$\*UTF8\*\$!|\bisa = (?:PBX|XC)[A-Z]\w|^\s*PRODUCT_BUNDLE_IDENTIFIER = /m],
   ["podfile", /^\s*(?:pod ['"]|platform :(?:ios|osx)\b|use_frameworks!)/m],
@@ -67,7 +70,10 @@ const ending = (text) => {
 
 const escapes = { lt: "<", gt: ">", quot: '"', "#34": '"', "#39": "'", amp: "&" };
 
-/** Takes a form off: its name, whether a text has it, and the text inside. */
+/**
+ * Takes a form off: its name, whether a text has it, and the text inside.
+ * @type {[string, { test(text: string): boolean }, (text: string) => string][]}
+ */
 const wraps = [
   ["fence", /^(?:```|~~~)/, (text) => text.replace(/^(?:```|~~~)[^\n]*\n?/, "").replace(/\n?(?:```|~~~)[\s\S]*$/, "")],
   [

@@ -56,6 +56,7 @@ function parse(xml) {
     } else if (tag) {
       if (!values.includes(tag)) throw notOne(tag);
       if (!parent.nodes) fail(start);
+      /** @type {any} */
       const node = holders.includes(tag) ? { tag, nodes: [] } : { tag, text: "" };
       parent.nodes.push(node);
       if (!empty) open.push(node);

@@ -98,7 +98,7 @@ export function blocks(platform, values) {
 const keysOf = (plist) => plist.split("\n").slice(4, -2).map((line) => line.replace(/^\t/, "")).join("\n");
 
 /** A block with its buttons. Nothing goes out: the file is made here. */
-export function blockCard({ title, note, file, text, keys = false }, isReady = true, level = "h2") {
+export function blockCard({ title, note = undefined, file = undefined, text, keys = false }, isReady = true, level = "h2") {
   const whole = keys ? t("native.copy_file") : t("native.copy");
   const buttons = [[whole, copyButton(whole, () => text)]];
   if (keys) buttons.unshift([t("native.copy_keys"), copyButton(t("native.copy_keys"), () => keysOf(text))]);

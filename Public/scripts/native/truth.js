@@ -41,6 +41,7 @@ function table(answer) {
 }
 
 // The areas, each with the names of its answers; an answer is in the first that fits.
+/** @type {[string, RegExp][]} */
 const areas = [
   ["Metadata and keys", /discovery|^keys|realm|registration/],
   ["Authorization, consent and sign-out", /^(authorize|B2C|admin consent|logout)/],
@@ -64,7 +65,7 @@ function counted(some) {
 
 const area = (fact) => areas.findIndex(([, names]) => names.test(fact.answer));
 
-function section([name], index) {
+function section(name, index) {
   const own = facts.filter((fact) => area(fact) === index);
   const link = Object.assign(element("a", "", name), { href: `#area-${index}`, lang: "en" });
   document.getElementById("areas").append(element("li", "", link, `: ${counted(own)}`));
@@ -73,4 +74,4 @@ function section([name], index) {
 }
 
 document.getElementById("counts").textContent = counted(facts);
-document.getElementById("facts").replaceChildren(...areas.map(section));
+document.getElementById("facts").replaceChildren(...areas.map(([name], index) => section(name, index)));

@@ -84,6 +84,7 @@ export function readAuthorization(text, bundleID = "") {
   if (version === 1) report("info", "version_1");
   const names = parameters.map(([name]) => name);
   for (const name of new Set(names.filter((name, index) => names.indexOf(name) !== index))) report("bad", "twice", { item: name });
+  /** @type {any} */
   const values = Object.fromEntries([...parameters].reverse());
   const isPushed = "request_uri" in values;
   const ofCode = required.filter((name) => name !== "scope" || version !== 1);
@@ -184,18 +185,18 @@ function judgeScopes(scope, { version, cloud, isNative }, report) {
   const isOpenID = (each) => ofOpenID.includes(each.toLowerCase());
   const ofAPIs = scopes.filter((each) => !isOpenID(each) && isFormed(each));
   const isDefault = (each) => /^(?:.*\/)?\.default$/.test(each);
-  for (
-    const [level, rule, isOne] of [
-      ["bad", "scope_form", (each) => !isFormed(each)],
-      ["info", "scope_case", (each) => isOpenID(each) && !ofOpenID.includes(each)],
-      ["bad", "scope_bare", (each) => /^(?:api|https):\/\/[^/]+\/?$/i.test(each)],
-      // MSAL.js asks B2C for tokens of the app itself so.
-      ["info", "scope_client", (each) => isNative && guid.test(each)],
-      // Also with those of another API: microsoft-authentication-library-for-js issues 1718 and 4071.
-      ["bad", "scope_default", (each) => isDefault(each) && !ofAPIs.every(isDefault)],
-      ["info", "scope_cloud", (each) => /^https:\/\/[\w-]{0,40}graph\./i.test(each) && cloudOf(URL.parse(each)?.hostname ?? "") !== cloud],
-    ]
-  ) {
+  /** @type {[string, string, (each: string) => boolean][]} */
+  const judges = [
+    ["bad", "scope_form", (each) => !isFormed(each)],
+    ["info", "scope_case", (each) => isOpenID(each) && !ofOpenID.includes(each)],
+    ["bad", "scope_bare", (each) => /^(?:api|https):\/\/[^/]+\/?$/i.test(each)],
+    // MSAL.js asks B2C for tokens of the app itself so.
+    ["info", "scope_client", (each) => isNative && guid.test(each)],
+    // Also with those of another API: microsoft-authentication-library-for-js issues 1718 and 4071.
+    ["bad", "scope_default", (each) => isDefault(each) && !ofAPIs.every(isDefault)],
+    ["info", "scope_cloud", (each) => /^https:\/\/[\w-]{0,40}graph\./i.test(each) && cloudOf(URL.parse(each)?.hostname ?? "") !== cloud],
+  ];
+  for (const [level, rule, isOne] of judges) {
     const found = scopes.filter(isOne).slice(0, 5).join(" ");
     if (found) report(level, rule, { item: found, wanted: found.toLowerCase() });
   }

@@ -50,7 +50,7 @@ const headersTable = (headers) =>
     headers.map(([name, value]) => [element("code", "", name), element("span", "mono", value)]),
   );
 
-function answer({ status, request_id: id, ms, url, body, text, headers, next, next_refused: isRefused }, scopes, more) {
+function answer(/** @type {any} */ { status, request_id: id, ms, url, body, text, headers, next, next_refused: isRefused }, scopes, more) {
   const isGood = status < 400;
   return [
     facts([

@@ -16,7 +16,7 @@ function outcomeOf({ outcome, problem }) {
 /** The same with the stable code, as reports need it. */
 const codedOutcome = (attempt) => [outcomeOf(attempt), attempt.problem?.code].filter(Boolean).join(" · ");
 
-const took = ({ began, ended }) => (ended ? milliseconds(new Date(ended) - new Date(began)) : "");
+const took = ({ began, ended }) => (ended ? milliseconds(Date.parse(ended) - Date.parse(began)) : "");
 
 /**
  * The settings of an attempt and its outcome, as [term, value], without secrets and without anything that names a person.

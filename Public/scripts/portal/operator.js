@@ -128,7 +128,7 @@ function filters(apps, changed) {
 
 /** A line for each of many applications, the worst first and then by name, with fields that find some; a problem's is open. */
 function lines(apps, again) {
-  let matches = () => true;
+  let matches = (_) => true;
   const show = () => {
     for (const { made, says, each } of sorted) made.hidden = !matches(says) || !isWanted(each);
   };

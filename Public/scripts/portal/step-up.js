@@ -78,6 +78,7 @@ export async function stepUp({ id }, account, { mode, tokenDisplay }) {
   const demandsContext = ["id_token", "access_token"].some((token) => contexts(parsed(settings.claims), token).length > 0);
   if (!demandsContext && settings.max_age == null && settings.prompt !== "login" && !settings.acr_values) return [];
   const isShown = demandsContext && mode === "private" && tokenDisplay !== "hidden";
+  /** @type {any[]} */
   const [claims, tokens] = await Promise.all([
     get(`/api/${id}/claims`).catch(() => ({})),
     isShown ? get(`/api/${id}/tokens`).catch(() => ({})) : {},

@@ -14,7 +14,7 @@ menu.append(element("div", "menu-box", list, note, add));
 
 let actions = {};
 
-const change = (path, method, { body, isGone = false } = {}) =>
+const change = (path, method, { body = undefined, isGone = false } = {}) =>
   actions.run(async () => {
     note.textContent = "";
     try {

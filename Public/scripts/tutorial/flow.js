@@ -39,7 +39,10 @@ export function sayPrevious({ previous }) {
   return previous != null;
 }
 
-/** A page's own things. `contextText` is what its tutorial says when the application cannot be set up. */
+/**
+ * A page's own things. `contextText` is what its tutorial says when the application cannot be set up.
+ * @type {any}
+ */
 let page = {
   show() {},
   finishSignIn: async () => {},

@@ -14,7 +14,7 @@ let before = 0;
  * Adds a message; `json` is shown after it, with `isFolded` closed. `kept` is what stays of a message that a trip to the provider
  * must not write down, as one with a token. One that is `ofAccount` goes when the account is signed out.
  */
-export function log(text, { bad = false, json, isFolded = false, kept = text, ofAccount = false } = {}) {
+export function log(text, { bad = false, json = undefined, isFolded = false, kept = text, ofAccount = false } = {}) {
   add(new Date(), text, { bad, json, isFolded, ofAccount });
   said.push({ time: Date.now(), text: kept, bad, json, isFolded, ofAccount });
 }

@@ -27,6 +27,7 @@ const fileKey = "mission:keychain";
 /**
  * A mission says what the demo is to fail with (`failure`), what to sign in with (`signIn`), or what else to `begin` with, of which the result is kept
  * while the mission is under way; and how the session's steps since then, or what else there is to `see`, show that it has happened.
+ * @type {any[]}
  */
 export const missions = [
   { id: "token_ends", failure: "token_ends", isDone: ({ events }) => happened(events, "token refreshed", "api ok") },
@@ -128,7 +129,12 @@ function show(opened) {
   list.replaceChildren(...missions.map((mission) => entry(mission, all, mission.id === opened)));
   const mission = missions.find(({ id }) => id === active?.id);
   line.hidden = !mission;
-  if (mission) line.replaceChildren(element("p", "", element("strong", "", title(mission)), " ", now(mission)), button(t("missions.stop"), () => end(mission)));
+  if (mission) {
+    line.replaceChildren(
+      element("p", "", element("strong", "", title(mission)), " ", now(mission)),
+      button(t("missions.stop"), () => end(mission)),
+    );
+  }
 }
 
 function entry(mission, all, isOpen) {

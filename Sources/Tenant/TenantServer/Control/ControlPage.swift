@@ -26,9 +26,7 @@ struct ControlPage: Page {
     var title: HTML { "Failures on demand" }
     var layout: String { "wide-layout" }
 
-    var head: HTML {
-        "<script src=\"/assets/control.js\" defer></script>\n<script src=\"/assets/clients.js\" defer></script>\n"
-    }
+    var head: HTML { "<script type=\"module\" src=\"/assets/clients.js\"></script>\n" }
 
     var footLink: HTML { "" }
     private let lead: HTML =
