@@ -200,7 +200,7 @@ let package = Package(
             dependencies: ["SessionStore", "SQLiteStore", "PostgresStore", "EventLoop", "TestSupport", grdb],
             path: "Tests/StoreTesting", swiftSettings: settings),
         .testTarget(
-            name: "SessionStoreTests", dependencies: ["SessionStore", "StoreTesting", "WebFormats"],
+            name: "SessionStoreTests", dependencies: ["SessionStore", "StoreTesting", "TestSupport", "WebFormats"],
             swiftSettings: settings),
         .testTarget(
             name: "SQLiteStoreTests",

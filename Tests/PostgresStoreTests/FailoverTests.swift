@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// A server that is gone without a word, and another one that takes over.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+@Suite(.closesStores, .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct FailoverTests {
     /// Two ways, of which the second stands for the server that takes over.
     private struct Ways {

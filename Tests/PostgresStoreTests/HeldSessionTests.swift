@@ -6,7 +6,7 @@ import Testing
 @testable import SessionStore
 
 /// Somebody else's lock on one session holds nothing of the others.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+@Suite(.closesStores, .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct HeldSessionTests {
     private let fixture: StoreFixture
     private let store: SessionStore
@@ -44,7 +44,6 @@ struct HeldSessionTests {
         try stranger.query("ROLLBACK")
         try await store.writeLastUses()
         #expect(try await store.list().map(\.lastSeenAt) == [now, now, now])
-        await store.close()
     }
 
     @Test func `other expired sessions are purged at once, and the held one when it is free`() async throws {
@@ -55,7 +54,6 @@ struct HeldSessionTests {
         try stranger.query("ROLLBACK")
         #expect(try await store.purgeExpired() == 1)
         #expect(try await store.list().isEmpty)
-        await store.close()
     }
 
     @Test func `unfinished sign-ins are purged at once, and those of the held session when it is free`() async throws {
@@ -68,6 +66,5 @@ struct HeldSessionTests {
         try stranger.query("ROLLBACK")
         #expect(try await store.purgeExpired() == 0)
         #expect(try await fixture.count("sign_in_attempt") == 0)
-        await store.close()
     }
 }

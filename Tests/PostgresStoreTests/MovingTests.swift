@@ -6,7 +6,7 @@ import Testing
 @testable import SessionStore
 
 /// Sessions move from a file to PostgreSQL and back.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+@Suite(.closesStores, .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct MovingTests {
     @Test func `a database that was emptied as the message says accepts the next copy`() async throws {
         let (source, target) = (try StoreFixture(.sqlite), try StoreFixture(.postgres))
@@ -84,6 +84,5 @@ struct MovingTests {
         #expect(try await target.newcomers() == 2)
         #expect(try await target.count("sign_in_attempt") == 4)
         _ = try await store.signIn("lee", at: source.clock)
-        await store.close()
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import SessionStore
 
 /// Behaviour of a database server alone: it ends connections, refuses writes, or has another version's tables.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+@Suite(.closesStores, .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresServerTests {
     private func administrator() throws -> BlockingConnection {
         try BlockingConnection(PostgresServer.shared.get().settings(user: "postgres"))
@@ -30,7 +30,6 @@ struct PostgresServerTests {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1",
             [.text(try role(of: fixture))])
         _ = try await store.signIn("adele", cookie: id, at: fixture.clock)
-        await store.close()
     }
 
     @Test func `a server that is not there is unavailable, and so is one that refuses writes`() async throws {
@@ -82,7 +81,6 @@ struct PostgresServerTests {
         }
         #expect(await eventually { await store.connections()?.isReachable == true })
         #expect(await store.probeWritable())
-        await store.close()
     }
 
     @Test func `a password that was changed is read again from its file`() async throws {
@@ -112,7 +110,6 @@ struct PostgresServerTests {
         #expect(isRefused)
         try Data("second\n".utf8).write(to: URL(fileURLWithPath: file))
         #expect(await eventually { await (try? store.confirmWritable(now: 3)) != nil })
-        await store.close()
     }
 
     @Test(arguments: [
@@ -155,7 +152,6 @@ struct PostgresServerTests {
         var progress = UpkeepProgress(ring: store.sealer.ring)
         for _ in 0..<2 { progress = await store.upkeepRound(progress) }
         #expect(reports.value == (isDamage ? [false] : []))
-        await store.close()
     }
 
     @Test func `one of many servers that start at once migrates the tables`() async throws {
@@ -201,8 +197,6 @@ struct PostgresServerTests {
         #expect((7198_000...7202_000).contains(try #require(wrong.clockAhead).milliseconds))
         #expect(try await wrong.purgeExpired() == 0)
         #expect(try await wrong.session(id)?.accounts.count == 1)
-        await good.close()
-        await wrong.close()
     }
 
     @Test func `a server of the previous version, which does not report its clock, goes on beside this one`()
@@ -220,7 +214,6 @@ struct PostgresServerTests {
         let living = try await #require(store.cluster).livingProcesses()
         #expect(living.first { $0.id == "old" }?.clockAhead == nil)
         #expect(living.first { $0.id != "old" }?.clockAhead == 0)
-        await store.close()
     }
 
     @Test func `a pause that a server of the previous version began does not get the status of an earlier one`()
@@ -247,7 +240,6 @@ struct PostgresServerTests {
         let connection = try BlockingConnection(try #require(fixture.postgres))
         try connection.query("UPDATE account SET fence = fence + 1, retry_at = retry_at + 1")
         #expect(try await statusOfPause() == nil)
-        await store.close()
     }
 
     @Test func `tables that are not migrated yet name the servers that use them`() throws {
@@ -288,7 +280,6 @@ struct PostgresServerTests {
         try connection.query("DELETE FROM session_note WHERE body <> ''")
         try connection.query("UPDATE session_note SET session = \(other)")
         #expect(try await store.notes(of: other).isEmpty)
-        await store.close()
     }
 
     @Test func `attempts of the previous version push out no session, and unfinished ones do not count`()
@@ -348,7 +339,6 @@ struct PostgresServerTests {
         fixture.clock.advance(by: .seconds(1921))
         #expect(try await store.purgeExpired() == 1)
         #expect(try await fixture.count("sign_in_attempt") == 0)
-        await store.close()
     }
 
     @Test func `the error names a key that is in use and not at hand`() async throws {
@@ -379,6 +369,5 @@ struct PostgresServerTests {
         #expect(try await store.session(id) != nil, "reads do not wait for it")
         try holder.query("ROLLBACK")
         try await store.setCurrentAccount(session.key(of: session.accounts[0]))
-        await store.close()
     }
 }

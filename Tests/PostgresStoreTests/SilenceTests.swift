@@ -7,7 +7,7 @@ import Testing
 @testable import SessionStore
 
 /// A database that says nothing keeps nobody waiting who can be served without it.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+@Suite(.closesStores, .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SilenceTests {
     private static let scopes: ScopeSet = ["user.read"]
 

@@ -5,7 +5,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-@Suite struct BackupTests {
+@Suite(.closesStores) struct BackupTests {
     @Test func `a backup under load is restored with its key file, and its tokens open`() async throws {
         let fixture = try StoreFixture()
         let server = try fixture.open()

@@ -9,7 +9,7 @@ import Testing
 
 /// A child process signs people in and out, 200 at once, and reports each answer; at a seeded moment it is killed as
 /// `kill -9` does. Whatever it had reported must be there afterwards.
-@Suite(.serialized) struct CrashTests {
+@Suite(.closesStores, .serialized) struct CrashTests {
     /// The kill comes so many microseconds after so many answers.
     @Test(arguments: [(0, 1_000), (0, 30_000), (1, 0), (1, 777), (40, 1_234), (150, 0), (150, 3_210), (400, 555)])
     func `nothing that was answered is lost when the process is killed`(answers: Int, microseconds: Int) async throws {

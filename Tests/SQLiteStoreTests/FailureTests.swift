@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// The disk is full, the file read-only, the write lock taken: nobody is signed out, and it ends by itself.
-@Suite struct FailureTests {
+@Suite(.closesStores) struct FailureTests {
     /// The rules that hold while nothing can be written, and again afterwards.
     func survives(
         _ store: SessionStore, _ clock: StoreClock, smallWritesMayFit: Bool = false,
@@ -90,7 +90,6 @@ import Testing
         try await fixture.outsider().write { db in try db.execute(sql: "DROP TRIGGER refusal") }
         try await store.writeLastUses()
         #expect(try await store.list().first?.lastSeenAt == used)
-        await store.close()
     }
 
     @Test func `a database that may not grow refuses sign-ins until it may`() async throws {
@@ -118,7 +117,6 @@ import Testing
         try await store.sqlite.database.onWriter { db in try db.execute(sql: "PRAGMA max_page_count = 1000000") }
         _ = try await store.consume(try await store.begin("afterwards"))
         #expect(try await store.list().count == 1 + states.count + 1)
-        await store.close()
     }
 
     @Test func `while the database is read-only, writes are refused and people stay signed in`() async throws {
@@ -130,7 +128,6 @@ import Testing
         } mend: {
             try await store.sqlite.database.onWriter { db in try db.execute(sql: "PRAGMA query_only = 0") }
         }
-        await store.close()
     }
 
     @Test func `while another process has locked the database, writes are refused and people stay signed in`()
@@ -145,7 +142,6 @@ import Testing
         } mend: {
             try await outsider.writeWithoutTransaction { db in try db.rollback() }
         }
-        await store.close()
     }
 
     /// A real full disk: a small file system in memory. Only root may mount it.
@@ -166,7 +162,6 @@ import Testing
         } mend: {
             unlink(filler)
         }
-        await store.close()
     }
 
     @Test(.enabled(if: geteuid() == 0 && Mount.works))
@@ -183,7 +178,6 @@ import Testing
         try Mount.remount(fixture.folder, readOnly: false)
         let again = try fixture.open()
         #expect(try await again.session(id) != nil)
-        await again.close()
     }
 
     @Test func `many waiting writers all get their answer when the database is locked`() async throws {
@@ -207,7 +201,6 @@ import Testing
         #expect(refused == 500)
         try await outsider.writeWithoutTransaction { db in try db.rollback() }
         _ = try await store.consume(try await store.begin("afterwards"))
-        await store.close()
     }
 
     @Test func `one refused write does not undo the others in its transaction`() async throws {
@@ -227,7 +220,6 @@ import Testing
         }
         #expect(outcomes == [true: 50, false: 50])
         #expect(try await store.list().count == 51)
-        await store.close()
     }
 
     @Test func `a closed store refuses reads and writes`() async throws {
@@ -241,7 +233,6 @@ import Testing
             try await store.consume(begun)
         }
         #expect(await !store.probeWritable())
-        await store.close()
     }
 
     @Test func `a cancelled caller does not lose its write`() async throws {
@@ -253,12 +244,11 @@ import Testing
         }
         let id = try await task.value
         #expect(try await store.session(id) != nil)
-        await store.close()
     }
 }
 
 /// Files that are not a database of ours, or not of this version.
-@Suite struct OpeningTests {
+@Suite(.closesStores) struct OpeningTests {
     func error(_ fixture: StoreFixture) throws -> StoreError? {
         do {
             _ = try fixture.open()
@@ -290,7 +280,6 @@ import Testing
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
         #expect(try await store.session(id) != nil)
-        await store.close()
     }
 
     @Test func `another application's database is refused`() async throws {
@@ -319,8 +308,6 @@ import Testing
         let commandLine = try fixture.open()
         #expect(try await commandLine.list().count == 1)
         try await outsider.writeWithoutTransaction { db in try db.rollback() }
-        await commandLine.close()
-        await server.close()
     }
 
     @Test func `the error names a missing folder`() throws {
@@ -341,7 +328,6 @@ import Testing
             }
         }
         #expect(pragmas == ["wal", "2", "1", "300"])
-        await store.close()
     }
 }
 

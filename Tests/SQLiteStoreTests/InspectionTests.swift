@@ -5,7 +5,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-@Suite struct InspectionTests {
+@Suite(.closesStores) struct InspectionTests {
     private func inspect(_ fixture: StoreFixture) throws -> StoreHealth {
         SQLiteStore.health(databaseAt: fixture.path, keyRing: try KeyRing.load(existingAt: fixture.keyPath))
     }
@@ -36,7 +36,6 @@ import Testing
         #expect("\(found)" == "StoreHealth(redacted)")
         // The server goes on.
         try await server.signIn("lee", at: fixture.clock)
-        await server.close()
     }
 
     @Test func `a key that was lost is named with what it sealed`() async throws {

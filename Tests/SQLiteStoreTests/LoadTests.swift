@@ -7,7 +7,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-@Suite struct LoadTests {
+@Suite(.closesStores) struct LoadTests {
     @Test func `200 concurrent sign-ins all get a session of their own`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
@@ -17,7 +17,6 @@ import Testing
         }
         #expect(Set(ids).count == 200)
         for id in ids { #expect(try await store.session(id)?.accounts.count == 1) }
-        await store.close()
     }
 
     @Test(.timeLimit(.minutes(5))) func `writes that arrive during a transaction share the next one`() async throws {
@@ -44,7 +43,6 @@ import Testing
         }
         // The transaction that was held, and one for all.
         #expect(store.sqlite.database.commitCount - commits == 2)
-        await store.close()
     }
 
     @Test(.needsTime("it writes a hundred thousand sessions"))
@@ -82,6 +80,5 @@ import Testing
         }
         #expect(plans.filter { $0.hasPrefix("SCAN") } == [])
         #expect(try await store.list(limit: 5).count == 5)
-        await store.close()
     }
 }

@@ -5,7 +5,7 @@ import StoreTesting
 import Testing
 
 /// A write that fails when part of it is done.
-@Suite struct LogoutFaultTests {
+@Suite(.closesStores) struct LogoutFaultTests {
     /// The write fails after the token was noted.
     @Test func `a token whose work could not be stored is still good`() async throws {
         let fixture = try StoreFixture()
@@ -25,6 +25,5 @@ import Testing
         try await fixture.outsider().write { db in try db.execute(sql: "DROP TRIGGER fault") }
         #expect(try await use("jti") == 1)
         #expect(try await store.session(id) == nil)
-        await store.close()
     }
 }

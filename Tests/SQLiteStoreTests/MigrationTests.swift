@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-@Suite struct MigrationTests {
+@Suite(.closesStores) struct MigrationTests {
     /// A database of the first version, with one session in it.
     private func firstVersion(_ fixture: StoreFixture) throws {
         let outsider = try fixture.outsider()
@@ -35,7 +35,6 @@ import Testing
         #expect(try SQLiteStore.migrate(databaseAt: fixture.path) == [])
         let store = try fixture.open()
         #expect(try await store.list().count == 1)
-        await store.close()
     }
 
     @Test func `a database of a newer version is left alone`() async throws {
@@ -162,6 +161,5 @@ import Testing
         let token = try await store.accessToken(of: session.key(of: account), scopes: ["user.read"])
         #expect(token?.secret == "access-1")
         #expect(token?.declinedScopes == [])
-        await store.close()
     }
 }

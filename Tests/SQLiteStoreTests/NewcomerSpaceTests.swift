@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// The space that people without an account may take, on a real disk.
-@Suite struct NewcomerSpaceTests {
+@Suite(.closesStores) struct NewcomerSpaceTests {
     @Test(.needsTime("it writes for half a minute"))
     func `the database stays small, however many strangers come back`() async throws {
         let fixture = try StoreFixture()
@@ -122,7 +122,6 @@ import Testing
         }
         #expect(try await store.consume(begun, code: nil, cookie: nil).name == "otherBrowser")
         #expect(await !store.probeWritable())
-        await store.close()
     }
 }
 

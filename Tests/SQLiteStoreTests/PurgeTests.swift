@@ -7,7 +7,7 @@ import Testing
 @testable import SessionStore
 
 /// Expired sessions are found by indexes and deleted in small steps, so that no sign-in waits for them.
-@Suite struct PurgeTests {
+@Suite(.closesStores) struct PurgeTests {
     @Test(arguments: [(PurgePlace.Walk.unused, "session_by_last_use"), (.old, "session_by_age")])
     func `a walk goes along its index, and sorts nothing`(
         _ walk: PurgePlace.Walk, _ index: String
@@ -32,7 +32,6 @@ import Testing
         #expect(try await store.purgeExpired() == 220)
         #expect(deletions.ofEachTransaction.reduce(0, +) == 220)
         #expect(deletions.ofEachTransaction.allSatisfy { $0 <= 20 }, "\(deletions.ofEachTransaction)")
-        await store.close()
     }
 
     @Test func `no transaction writes more than a hundred uses`() async throws {
@@ -45,7 +44,6 @@ import Testing
         let updates = Changes(.update, in: store)
         try await store.writeLastUses()
         #expect(updates.ofEachTransaction == [100, 100, 50])
-        await store.close()
     }
 
     @Test func `a file of the version before is given the indexes, by which its sessions are found`() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// Steps that read and then write, with somebody in between.
-@Suite struct RaceTests {
+@Suite(.closesStores) struct RaceTests {
     /// Runs once, when the next read has ended and what follows from it has not begun.
     private final class AfterRead: Sendable {
         let body = Shared<(@Sendable () -> Void)?>(nil)
@@ -41,7 +41,6 @@ import Testing
         #expect(try await store.purgeExpired() == 1)
         #expect(try await store.session(used)?.accounts.count == 1)
         #expect(try await store.session(idle) == nil)
-        await store.close()
     }
 
     @Test func `a value that is renewed while it is resealed keeps the newer content`() async throws {
@@ -69,7 +68,6 @@ import Testing
             try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
                 == "refresh-newer")
         #expect(try await store.reseal() == 2, "claims and access token")
-        await store.close()
     }
 
     @Test func `values that got the older key while the rest was resealed are found by another round`() async throws {
@@ -104,6 +102,5 @@ import Testing
         #expect(try await store.keyUses().map(\.values) == [4, 0])
         #expect(store.sealer.ring.currentKeyID == ring.currentKeyID)
         #expect(try await store.idToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == "late")
-        await store.close()
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// The values in the sealed columns.
-@Suite struct ResealingTests {
+@Suite(.closesStores) struct ResealingTests {
     /// With one nonce twice, AES-GCM gives away both texts and the key to forge (NIST SP 800-38D section 8).
     @Test func `no two sealed values share a nonce, not even of the same text in the same place`() async throws {
         let fixture = try StoreFixture()
@@ -39,7 +39,6 @@ import Testing
         try await collect()
         #expect(nonces.value.count == 9)
         #expect(Set(nonces.value).count == 9)
-        await store.close()
     }
 
     @Test func `an interrupted resealing continues at the next start`() async throws {
@@ -56,7 +55,6 @@ import Testing
         var progress = UpkeepProgress(ring: next.sealer.ring)
         while progress.resealing != nil { progress = await next.upkeepRound(progress) }
         #expect(try await next.keyUses().map(\.values) == [750, 0])
-        await next.close()
     }
 
     @Test func `a damaged value keeps its key, and the others still get the new one`() async throws {
@@ -80,6 +78,5 @@ import Testing
         #expect(kept.map(\.values) == [1])
         #expect(try await store.keyUses().map(\.values) == [5, 1])
         #expect(try await store.session(adele) != nil)
-        await store.close()
     }
 }

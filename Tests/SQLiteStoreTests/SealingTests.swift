@@ -7,7 +7,7 @@ import WebFormats
 @testable import SQLiteStore
 @testable import SessionStore
 
-@Suite struct SealingTests {
+@Suite(.closesStores) struct SealingTests {
     /// Each row puts one sealed value where another belongs.
     @Test(arguments: [
         (
@@ -59,7 +59,6 @@ import WebFormats
             }
         }
         #expect(refused > 0, "\(name)")
-        await store.close()
     }
 
     @Test(arguments: ["refresh_token", "id_token"])
@@ -93,7 +92,6 @@ import WebFormats
             guard case .cannotUnseal(let reason)? = error as? StoreError else { return false }
             return reason.contains("damaged or was moved")
         }
-        await store.close()
     }
 
     @Test(arguments: [
@@ -111,7 +109,6 @@ import WebFormats
         await #expect(throws: StoreError.self) {
             try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
         }
-        await store.close()
     }
 
     @Test func `no secret is in the files in the clear`() async throws {
@@ -159,7 +156,6 @@ import WebFormats
             let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + file)
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
         }
-        await store.close()
     }
 
     @Test func `keys rotate while the server runs`() async throws {
@@ -222,7 +218,6 @@ import WebFormats
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: fixture.keyPath)
         let again = try fixture.open()
         #expect(try await again.session(id) != nil)
-        await again.close()
     }
 
     @Test func `a store whose key sealed nothing opens with a new key`() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import SessionStore
 
 /// A file has one server, and commands beside it.
-@Suite struct ServerLockTests {
+@Suite(.closesStores) struct ServerLockTests {
     private func refusal(_ fixture: StoreFixture) -> StoreError {
         .unavailable(
             "another server works with the database \(fixture.path), and a file can have only one: stop that server "
@@ -23,7 +23,6 @@ import Testing
         await first.close()
         let second = try fixture.open(isServer: true)
         #expect(try await second.session(id) != nil)
-        await second.close()
     }
 
     @Test func `commands work beside a server, and a server starts beside commands`() async throws {

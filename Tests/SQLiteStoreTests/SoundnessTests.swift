@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// A database that is damaged, or whose files are no longer those of its name, is not ready, and acknowledges nothing.
-@Suite struct SoundnessTests {
+@Suite(.closesStores) struct SoundnessTests {
     enum Change: CaseIterable {
         case deleted, replaced
     }
@@ -55,7 +55,6 @@ import Testing
         await store.close()
         let again = try fixture.open()
         for each in [id, newcomer] { #expect(try await again.session(each)?.accounts.count == 1) }
-        await again.close()
     }
 
     @Test func `a write that was under way when the file was deleted is not acknowledged`() async throws {
@@ -69,7 +68,6 @@ import Testing
                 unlink(path)
             }
         }
-        await store.close()
     }
 
     @Test func `a reader that opens after the file was replaced does not read the other file`() async throws {
@@ -103,7 +101,6 @@ import Testing
         #expect(refusals.filter { $0 != expected } == [])
         // A reader is back in the pool a moment after its value has come.
         #expect(await eventually { (try? await store.session(id)) != nil })
-        await store.close()
     }
 
     /// Fills the first page of the table with garbage, as a failing disk does.
@@ -136,7 +133,6 @@ import Testing
             try await store.sqlite.confirmWritable(now: 0)
         }
         #expect(await !store.probeWritable())
-        await store.close()
     }
 
     @Test func `damage that a write meets ends the acknowledgement of all writes`() async throws {
@@ -147,7 +143,6 @@ import Testing
         await #expect(throws: StoreError.self) { try await store.sqlite.put(logoutTokens: [SHA256Hash(of: "t"): 1]) }
         #expect(store.databaseProblem != nil)
         await #expect(throws: StoreError.unavailable(store.databaseProblem ?? "")) { try await store.requireWritable() }
-        await store.close()
     }
 
     @Test func `a server finds damage that nobody has met in the background`() async throws {
@@ -156,6 +151,5 @@ import Testing
         try await damage(fixture, "logout_token")
         let store = try fixture.open(isServer: true)
         #expect(await eventually { store.databaseProblem?.contains("is damaged") == true })
-        await store.close()
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// The file gives space back to the disk.
-@Suite struct SpaceTests {
+@Suite(.closesStores) struct SpaceTests {
     private func pragma(_ fixture: StoreFixture, _ name: String) async throws -> Int? {
         try await fixture.outsider().read { db in try Int.fetchOne(db, sql: "PRAGMA \(name)") }
     }
@@ -82,7 +82,6 @@ import Testing
         let free = try #require(try await pragma(fixture, "freelist_count"))
         #expect((250...256).contains(free))
         try outsider.close()
-        await store.close()
     }
 
     @Test func `an older file is rewritten once, keeps its sessions, and gives space back from then on`() async throws {
@@ -110,7 +109,6 @@ import Testing
         #expect(try !SQLiteStore.rewrite(databaseAt: fixture.path))
         store = try fixture.open()
         #expect(try await store.session(id)?.currentAccount(for: "ios")?.id == "adele.tenant")
-        await store.close()
     }
 
     @Test func `a new database has auto_vacuum and needs no rewrite`() async throws {

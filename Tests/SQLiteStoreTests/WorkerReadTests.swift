@@ -8,7 +8,7 @@ import Testing
 @testable import SessionStore
 
 /// The effect of a locked, slow, damaged or replaced file on a read on the asking thread, and of that read on others.
-@Suite struct WorkerReadTests {
+@Suite(.closesStores) struct WorkerReadTests {
     @Test func `a write lock of another process holds no read up`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
@@ -20,7 +20,6 @@ import Testing
         #expect(store.sessionNow(id).found?.accounts.map(\.identity.username) == ["adele@contoso.example"])
         try await outsider.writeWithoutTransaction { db in try db.commit() }
         #expect(store.sessionNow(id).found?.accounts.map(\.identity.username) == ["changed"])
-        await store.close()
     }
 
     @Test func `a checkpoint waits for no read`() async throws {
@@ -37,7 +36,6 @@ import Testing
         #expect(isBusy == 0)
         let log = try FileManager.default.attributesOfItem(atPath: fixture.path + "-wal")
         #expect(log[.size] as? Int == 0)
-        await store.close()
     }
 
     @Test func `an immediate read leaves damaged data to one that waits, which reports it`() async throws {
@@ -60,7 +58,6 @@ import Testing
             guard case .corrupt = error as? StoreError else { return false }
             return true
         }
-        await store.close()
     }
 
     @Test func `an immediate read leaves claims that do not open to one that waits, which reports it`() async throws {
@@ -72,7 +69,6 @@ import Testing
         await #expect(throws: StoreError.corrupt("a sealed value in \(fixture.path) has an unknown form")) {
             try await store.session(id)
         }
-        await store.close()
     }
 
     @Test func `an access token is opened when it is used, not when its session is read`() async throws {
@@ -89,7 +85,6 @@ import Testing
                 try await store.accessToken(of: key, scopes: ["user.read"])
             }
         }
-        await store.close()
     }
 
     @Test func `after a slow read there are no immediate reads for a second`() async throws {
@@ -143,7 +138,6 @@ import Testing
         #expect(early.read { try $0.session(theirs.hash) }.isAbsent)
         #expect(late.read { try $0.session(theirs.hash) }.mustWait)
         early.close()
-        await store.close()
     }
 
     /// To which no disk is slow.

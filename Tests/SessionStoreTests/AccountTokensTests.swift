@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// Access tokens in memory.
-@Suite struct AccountTokensTests {
+@Suite(.closesStores) struct AccountTokensTests {
     static let account = AccountKey(session: 7, app: "ios", id: "id")
 
     func row(_ name: String, tenant: String = "", granted: String? = nil, expiresAt: Int64 = 100) -> AccessTokenRow {

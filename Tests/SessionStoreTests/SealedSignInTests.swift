@@ -6,7 +6,7 @@ import WebFormats
 @testable import SessionStore
 
 /// A sign-in as a browser keeps it.
-@Suite struct SealedSignInTests {
+@Suite(.closesStores) struct SealedSignInTests {
     private static let key: SessionKey = 7
     private static let id = SessionID(randomBytes: { count in (0..<count).map { UInt8(truncatingIfNeeded: $0) } })
     private static let browser = BegunSignIn.browser
@@ -127,7 +127,7 @@ import WebFormats
 }
 
 /// Bytes that are signed for those who bring them back.
-@Suite struct SignedTests {
+@Suite(.closesStores) struct SignedTests {
     @Test func `a state is ours for half an hour, and no two are alike`() throws {
         let fixture = try StoreFixture(.memory)
         let store = try fixture.open()

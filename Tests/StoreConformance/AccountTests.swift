@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-@Suite struct AccountTests {
+@Suite(.closesStores) struct AccountTests {
     func signedIn(_ fixture: StoreFixture) async throws -> (SessionStore, SessionID, SessionKey) {
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -44,7 +44,6 @@ import Testing
         #expect(
             try await store.accessToken(
                 of: AccountKey(session: key, app: "ios", id: "megan.tenant"), scopes: ["user.read"]) == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -74,7 +73,6 @@ import Testing
         #expect(
             try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
                 == "refresh-third")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -89,7 +87,6 @@ import Testing
         }
         #expect(try await store.session(id)?.accounts.isEmpty == true)
         #expect(try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -106,7 +103,6 @@ import Testing
                 of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["scope\(number)"])
             #expect(token?.secret == expected)
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -127,7 +123,6 @@ import Testing
                 of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: scopes)
             #expect(token?.secret == expected, "\(scopes)")
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -148,7 +143,6 @@ import Testing
         #expect(account.interactionClaims == #"{"c":1}"#)
         let next = try await store.signIn("adele", cookie: id, at: fixture.clock)
         #expect(try await store.session(next)?.currentAccount(for: "ios")?.needsInteraction == nil)
-        await store.close()
     }
 
     @Test(
@@ -188,7 +182,6 @@ import Testing
         id = try await store.removeAccount(
             AccountKey(session: key, app: "ios", id: "megan.tenant"), keepAsPrevious: false)
         #expect(try await store.session(id)?.previousUsername(for: "ios") == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -208,7 +201,6 @@ import Testing
         await #expect(throws: StoreError.noSuchSession) {
             try await store.setCurrentAccount(AccountKey(session: key, app: "ios", id: "adele.tenant"))
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -220,7 +212,6 @@ import Testing
             try await store.removeAccount(
                 AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -242,6 +233,5 @@ import Testing
         #expect(try await store.session(both)?.accounts.map(\.id) == ["megan.tenant"])
         #expect(try await store.removeSessions(issuer: issuer, sid: nil, subject: "sub-adele").count == 1)
         #expect(try await store.session(second) == nil)
-        await store.close()
     }
 }

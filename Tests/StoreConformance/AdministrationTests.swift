@@ -5,7 +5,7 @@ import Testing
 
 @testable import SessionStore
 
-@Suite struct AdministrationTests {
+@Suite(.closesStores) struct AdministrationTests {
     @Test(arguments: TestedBackend.allCases)
     func `sessions are listed page by page with their accounts`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
@@ -21,7 +21,6 @@ import Testing
         #expect(try await store.list(limit: 2) == Array(all.prefix(2)))
         #expect(try await store.list(after: all[1].key) == [all[2]])
         #expect(try await store.list(limit: -1) == [])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -42,7 +41,6 @@ import Testing
         #expect(try await store.session(three) != nil)
         #expect(try await store.revokeAll().count == 1)
         #expect(try await store.session(three) == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -62,7 +60,6 @@ import Testing
         let next = StoredCheckRound(app: "ios", endedAt: fixture.clock.now.addingTimeInterval(-5), findings: "[1]")
         try await store.keep(next)
         #expect(try await store.checkRounds().filter { $0.app == "ios" } == [next])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.marked)
@@ -85,7 +82,6 @@ import Testing
         #expect(server.cachedSession(id).session == nil)
         #expect(try await server.session(id) == nil)
         #expect(try await server.session(other) != nil)
-        await server.close()
     }
 
     /// With the background work that a server runs: polls for what must happen within about a second.
@@ -100,7 +96,6 @@ import Testing
         await commandLine.close()
         #expect(await eventually { server.cachedSession(id).session == nil })
         #expect(try await server.session(id) == nil)
-        await server.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -113,7 +108,6 @@ import Testing
         // is not the first after a commit.
         #expect(try await fixture.writesAtSomeProbe(of: store, false))
         #expect(try await fixture.writesAtSomeProbe(of: store, true), "later it is tried again")
-        await store.close()
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// A session without an account ends with its last attempt.
-@Suite struct AnonymousSessionTests {
+@Suite(.closesStores) struct AnonymousSessionTests {
     @Test(arguments: TestedBackend.allCases, [true, false])
     func `an anonymous session ends half an hour after its last sign-in began, however much it is used`(
         _ backend: TestedBackend, cached: Bool
@@ -30,7 +30,6 @@ import Testing
         #expect(try await store.session(id) == nil)
         let third = try await store.consume(try await store.begin("third", cookie: id), cookie: id)
         #expect(third.session != key)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.kinds)
@@ -56,7 +55,6 @@ import Testing
         let id = try await store.completeSignIn(
             attempt, account: .sample("megan"), tokens: .sample("m", at: fixture.clock))
         #expect(try await store.session(id)?.accounts.map(\.id) == ["megan.tenant"])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -81,6 +79,5 @@ import Testing
         #expect(try await store.session(left)?.previousUsername(for: "ios") == "adele@contoso.example")
         fixture.clock.advance(by: .seconds(7201))
         #expect(try await store.session(left) == nil)
-        await store.close()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// Each server on a place sees the changes of the others.
-@Suite struct ClusteringTests {
+@Suite(.closesStores) struct ClusteringTests {
     @Test(arguments: TestedBackend.clustered)
     func `one server reads what the other changes, and does not read unchanged sessions again`(
         _ backend: TestedBackend
@@ -25,8 +25,6 @@ import Testing
         let next = try await second.removeAccount(session.key(of: session.accounts[0]), keepAsPrevious: true)
         #expect(try await first.session(id) == nil)
         #expect(try await first.session(next)?.accounts.isEmpty == true)
-        await first.close()
-        await second.close()
     }
 
     /// A session's version shows a change at every place; where a place has a mark (``TestedBackend/marked``), that shows it
@@ -46,7 +44,6 @@ import Testing
         await commandLine.close()
         #expect(try await server.session(id) == nil)
         #expect(try await server.revalidated(other)?.derived === known.derived)
-        await server.close()
     }
 
     @Test(arguments: TestedBackend.clustered)
@@ -61,7 +58,6 @@ import Testing
         await other.close()
         fixture.clock.advance(by: .seconds(500))
         #expect(try await store.session(id)?.accounts.first?.needsInteraction == "mfa")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.clustered)
@@ -97,8 +93,6 @@ import Testing
             return
         }
         #expect(next.refreshToken == "refresh-next")
-        await first.close()
-        await second.close()
     }
 
     @Test(arguments: TestedBackend.clustered)
@@ -119,8 +113,6 @@ import Testing
         // As after the death of the first one, twenty seconds later.
         let left = OthersTurn(session: theirs.session, version: theirs.version, end: .now)
         #expect(try await second.wait(for: left, until: .now + .seconds(60)))
-        await first.close()
-        await second.close()
     }
 
     @Test(arguments: TestedBackend.clustered)
@@ -150,8 +142,6 @@ import Testing
         #expect(second.sealer.ring.currentKeyID == both.currentKeyID)
         let again = try fixture.open(keyRing: try KeyRing(text: text(1, 2)))
         #expect(try await again.session(try await second.signIn("megan", at: fixture.clock))?.accounts.count == 1)
-        await again.close()
-        await second.close()
     }
 
     @Test(arguments: TestedBackend.clustered, [true, false])
@@ -175,7 +165,6 @@ import Testing
         fixture.clock.advance(by: .seconds(1))
         #expect(await served() == [false, false])
         await #expect(throws: StoreError.self) { try await store.session(id) }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.clustered) func `one server purges for all`(_ backend: TestedBackend) async throws {
@@ -186,6 +175,5 @@ import Testing
         #expect(await first.hasChore(.purge))
         await first.close()
         #expect(await second.hasChore(.purge), "it was given back")
-        await second.close()
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import SessionStore
 
 /// No answer is older than what was answered before.
-@Suite struct CoherenceTests {
+@Suite(.closesStores) struct CoherenceTests {
     /// Readers and a writer of one session at once: after a write was answered, no read may give what was before it.
     @Test(arguments: TestedBackend.allCases, [16_000_000, 0])
     func `no read after an answered write is stale`(_ backend: TestedBackend, cacheBytes: Int) async throws {
@@ -40,7 +40,6 @@ import Testing
             return try await group.reduce(0, +)
         }
         #expect(stale == 0)
-        await store.close()
     }
 
     /// A chain of rotations under fire: an id that was rotated away answers nothing, from the moment of the answer on.
@@ -82,6 +81,5 @@ import Testing
             return try await group.reduce(0, +)
         }
         #expect(revived == 0)
-        await store.close()
     }
 }

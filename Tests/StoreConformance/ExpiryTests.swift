@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-@Suite struct ExpiryTests {
+@Suite(.closesStores) struct ExpiryTests {
     @Test(arguments: TestedBackend.allCases, [true, false])
     func `an idle session is over, cached or not`(_ backend: TestedBackend, cached: Bool) async throws {
         let fixture = try StoreFixture(backend)
@@ -18,7 +18,6 @@ import Testing
         fixture.clock.advance(by: .seconds(601))
         #expect(store.cachedSession(id).session == nil)
         #expect(try await store.session(id) == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -33,7 +32,6 @@ import Testing
         fixture.clock.advance(by: .seconds(1))
         #expect(store.cachedSession(id).session == nil)
         #expect(try await store.session(id) == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -49,7 +47,6 @@ import Testing
         id = try await store.signIn("megan", cookie: id, at: fixture.clock)
         fixture.clock.advance(by: .seconds(501))
         #expect(try await store.session(id) == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -66,7 +63,6 @@ import Testing
         #expect(try await store.purgeExpired() == 0)
         #expect(try await store.list().first?.lastSeenAt == fixture.clock.now)
         #expect(try await store.session(id) != nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -81,7 +77,6 @@ import Testing
         store = try fixture.open(idle: .seconds(600))
         fixture.clock.advance(by: .seconds(500))
         #expect(try await store.session(id) != nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.kinds)
@@ -136,7 +131,6 @@ import Testing
         fixture.clock.advance(by: .seconds(1))
         #expect(try await store.purgeExpired() == 1)
         #expect(try await store.list().map(\.accounts.first?.username) == ["megan@contoso.example"])
-        await store.close()
     }
 
     /// The command line purges beside the server, which has not written the last minute of use yet.
@@ -151,7 +145,5 @@ import Testing
         let commandLine = try fixture.open(idle: .seconds(120))
         #expect(try await commandLine.purgeExpired() == 0)
         #expect(try await server.session(id) != nil)
-        await commandLine.close()
-        await server.close()
     }
 }

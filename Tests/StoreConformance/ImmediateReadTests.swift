@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// Reads on the thread that asks.
-@Suite struct ImmediateReadTests {
+@Suite(.closesStores) struct ImmediateReadTests {
     @Test(arguments: TestedBackend.immediate, [16_000_000, 0])
     func `a session and its tokens are found at once, also when memory does not have them`(
         _ backend: TestedBackend, cacheBytes: Int
@@ -32,7 +32,6 @@ import Testing
         #expect(store.accessTokenNow(of: session.key(of: session.accounts[0]), scopes: ["user.read"]).isAbsent)
         fixture.clock.advance(by: .seconds(3601))
         #expect(store.sessionNow(next).isAbsent, "its time is over")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.immediate)
@@ -45,7 +44,6 @@ import Testing
         #expect(store.sessionNow(next).found?.previousUsername(for: "ios") == "adele@contoso.example")
         let begun = try await store.failNewcomer("new")
         #expect(store.sessionNow(begun).found?.accounts.isEmpty == true, "it lives while its sign-in does")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.immediate)
@@ -62,7 +60,7 @@ import Testing
 }
 
 /// Data on another machine cannot be read on the thread that asks, unless memory has it.
-@Suite struct RemoteReadTests {
+@Suite(.closesStores) struct RemoteReadTests {
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: TestedBackend.remote)
     func `a session that is not in memory must be waited for, and is found at once after that`(_ backend: TestedBackend)
         async throws

@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// The store's support for user flows, guests and the provider's sign-out.
-@Suite struct KindsTests {
+@Suite(.closesStores) struct KindsTests {
     @Test(arguments: TestedBackend.allCases)
     func `tokens are kept by tenant, and a guest does not become the account`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
@@ -31,7 +31,6 @@ import Testing
         #expect(
             try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
                 == "refresh-guest")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -50,7 +49,6 @@ import Testing
         let still = try await store.accessToken(
             of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["user.read"])
         #expect(still?.secret == "access-more")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -99,6 +97,5 @@ import Testing
         await #expect(throws: StoreError.self) { try await store.completeAttempt(attempt) }
         let again = try await store.consume(begun, code: "code", cookie: next)
         #expect(again.name == "replayed")
-        await store.close()
     }
 }

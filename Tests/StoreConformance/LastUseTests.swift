@@ -6,7 +6,7 @@ import Testing
 @testable import SessionStore
 
 /// When a session was last used is known before it is written, and no use is lost on the way.
-@Suite struct LastUseTests {
+@Suite(.closesStores) struct LastUseTests {
     private func seen(_ store: SessionStore) async throws -> Set<Date> {
         Set(try await store.list().map(\.lastSeenAt))
     }
@@ -27,7 +27,6 @@ import Testing
         await store.close()
         store = try fixture.open()
         #expect(try await seen(store) == [fixture.clock.now])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.marked) func `a use that only memory knew of outlives a change by another process`(
@@ -47,7 +46,6 @@ import Testing
         #expect(store.cachedSession(id).session == nil)
         fixture.clock.advance(by: .seconds(500))
         #expect(try await store.session(id) != nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `a use while the uses are being written is written the next time`(
@@ -80,7 +78,6 @@ import Testing
             #expect(try await seen(store) == [clock.now])
             _ = try await store.session(id)
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -99,7 +96,6 @@ import Testing
         await other.close()
         try await store.writeLastUses()
         #expect(try await seen(store) == [later])
-        await store.close()
     }
 
     @Test(arguments: [(60, 15), (40, 10), (240, 60), (3600, 60)])
@@ -125,7 +121,6 @@ import Testing
         progress.written -= .seconds(1)
         progress = await store.upkeepRound(progress)
         #expect(try await seen(store) == [fixture.clock.now])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.kinds)
@@ -147,6 +142,5 @@ import Testing
         let writes = fixture.writes
         progress = await store.upkeepRound(progress)
         #expect(fixture.writes == writes)
-        await store.close()
     }
 }

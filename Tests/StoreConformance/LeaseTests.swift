@@ -6,7 +6,7 @@ import Testing
 @testable import SessionStore
 
 /// One refresh for all servers of a cluster: leases, fences and what a late answer may still do.
-@Suite struct LeaseTests {
+@Suite(.closesStores) struct LeaseTests {
     /// Two servers on one place, with adele signed in at the first.
     private struct Servers {
         let fixture: StoreFixture
@@ -255,7 +255,6 @@ import Testing
         #expect(try await store.refreshToken(of: key) == "refresh-adele")
         _ = try await store.removeAccount(key, keepAsPrevious: false)
         await #expect(throws: StoreError.noSuchSession) { try await store.keep("refresh-late", in: kept) }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.clustered)
@@ -367,7 +366,6 @@ import Testing
         #expect(try await store.refreshToken(of: key) == "refresh-adele")
         let scopes: ScopeSet = ["user.read"]
         #expect(try await store.accessToken(of: key, scopes: scopes)?.secret == "access-adele")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.clustered) func `no server gets a lease on an account that is not signed in`(
@@ -433,7 +431,6 @@ import Testing
         let place = try #require(store.backend as? any ClusteredStoreBackend)
         #expect(try await Set(place.versions(of: keys + [SessionKey(.max)]).keys) == Set(keys))
         #expect(try await place.versions(of: []) == [:])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.clustered) func `a chore belongs to one process until its time is over`(

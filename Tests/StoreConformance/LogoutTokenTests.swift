@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// A logout token is good once, over restarts, and not used up by a failure.
-@Suite struct LogoutTokenTests {
+@Suite(.closesStores) struct LogoutTokenTests {
     private static let issuer = "https://issuer.example/v2.0"
 
     private func use(
@@ -51,7 +51,6 @@ import Testing
         // Wherever the one ends and the other begins.
         #expect(try await use(store, fixture, issuer: "https://other.exampl", "ejti") == 0)
         #expect(try await use(store, fixture, "jti2") == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -68,7 +67,6 @@ import Testing
         #expect(try await store.session(megan) != nil)
         #expect(try await use(store, fixture, "3", sid: nil, subject: "sub-megan") == 1)
         #expect(try await store.session(megan) == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `the same token many times at once is accepted once`(
@@ -82,6 +80,5 @@ import Testing
             return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         }
         #expect(outcomes == [1: 1, nil: 49])
-        await store.close()
     }
 }

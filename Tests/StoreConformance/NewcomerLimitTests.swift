@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// The number of sign-ins and sessions without an account that are kept.
-@Suite struct NewcomerLimitTests {
+@Suite(.closesStores) struct NewcomerLimitTests {
     private static let most = SignInRules.maxNewcomers
 
     /// Newcomers come back at once, and fail.
@@ -73,7 +73,6 @@ import Testing
             #expect(try await store.session(id)?.key == attempt.session)
         }
         #expect(try await fixture.newcomers() == Self.most - 2)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -92,7 +91,6 @@ import Testing
         #expect(try await fixture.count("sign_in_attempt") == 1)
         try await store.failSignIn(try await store.consume(try await store.begin("m", cookie: member), cookie: member))
         #expect(try await fixture.newcomers() == 0)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `a sign-in leaves nothing in its session that counts as a newcomer's`(
@@ -107,7 +105,6 @@ import Testing
         #expect(try await fixture.newcomers() == 0)
         try await store.failSignIn(other)
         #expect(try await fixture.newcomers() == 0)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `the count is right after a restart, a revocation and a purge`(
@@ -129,7 +126,6 @@ import Testing
         #expect(try await commandLine.purgeExpired() == 3)
         await commandLine.close()
         #expect(try await fixture.newcomers() == 0)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `a session whose account was signed out is a newcomer's again`(
@@ -144,7 +140,6 @@ import Testing
         let attempt = try await store.consume(try await store.begin("again", cookie: id), cookie: id)
         #expect(attempt.session == key)
         #expect(try await fixture.newcomers() == 1)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases, [true, false])
@@ -159,6 +154,5 @@ import Testing
         let late = try await store.begin("late", cookie: old)
         _ = try await store.consume(hasBegunInTime ? early : late, cookie: old)
         #expect(try await fixture.newcomers() == 1)
-        await store.close()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// Notes about sessions that servers on the same place keep for each other.
-@Suite struct NotesTests {
+@Suite(.closesStores) struct NotesTests {
     /// Two servers, or the only one twice, and somebody who has signed in at the first.
     private static func run(
         _ backend: TestedBackend, _ test: (StoreFixture, [SessionStore], SessionKey) async throws -> Void
@@ -230,6 +230,5 @@ import Testing
             #expect(try await store.countTrip(of: session, app: "ios", most: 3, within: .seconds(60)) == nil)
         }
         #expect(fixture.writes == writes)
-        await store.close()
     }
 }

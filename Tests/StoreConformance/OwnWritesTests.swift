@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// A browser reads what it wrote, at another server too that trusts what it has read before.
-@Suite struct OwnWritesTests {
+@Suite(.closesStores) struct OwnWritesTests {
     /// Two servers that trust what they have read for a minute, and somebody who has just been read at both.
     private static func run(
         _ backend: TestedBackend,

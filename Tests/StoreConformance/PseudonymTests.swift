@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// The names of accounts in the audit log.
-@Suite struct PseudonymTests {
+@Suite(.closesStores) struct PseudonymTests {
     private static let host = "login.microsoftonline.com"
 
     @Test(arguments: TestedBackend.allCases)
@@ -61,6 +61,5 @@ import Testing
             issuer: account.identity.issuer, sid: nil, subject: account.identity.subject)
         #expect(ended.map(\.pseudonym) == [name])
         #expect(ended.map(\.app) == [account.app])
-        await store.close()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// Values that a response does not bring stay as they are.
-@Suite struct RenewalTests {
+@Suite(.closesStores) struct RenewalTests {
     /// Not every provider gives a new refresh token with each answer (RFC 6749 section 6), also with an ID token.
     @Test(arguments: TestedBackend.allCases) func `an ID token without a refresh token leaves the stored one`(
         _ backend: TestedBackend
@@ -34,7 +34,6 @@ import Testing
                 == "refresh-adele")
         #expect(
             try await store.idToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == "second.id.token")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -57,6 +56,5 @@ import Testing
         account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
         #expect(account.identity.username == "adele.vance@contoso.example")
         #expect(account.identity.name == "Adele Vance")
-        await store.close()
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The meaning of a callback's code and cookie, one row for each case. That its state and browser are those of the attempt is
 /// what `SealedSignInTests` proves.
-@Suite struct ReplayTests {
+@Suite(.closesStores) struct ReplayTests {
     enum Cookie: String, Sendable {
         case none, begun, issued
         /// The cookie of another person's session; for a newcomer, of the browser's current session.
@@ -152,7 +152,6 @@ import Testing
             #expect(try await store.list() == before)
             if row.stage == .completed, let issued { #expect(try await store.session(issued) != nil) }
         }
-        await store.close()
     }
 
     /// The browser has the new id; what it had before opens nothing, not even from memory.
@@ -169,7 +168,6 @@ import Testing
         #expect(outcome.name == "replayed")
         #expect(store.cachedSession(issued).session == nil)
         #expect(try await store.session(issued) == nil)
-        await store.close()
     }
 
     /// - Returns: the id that the browser has until the sign-in gives another, and that one.

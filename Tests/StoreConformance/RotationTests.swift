@@ -5,7 +5,7 @@ import Testing
 
 @testable import SessionStore
 
-@Suite struct RotationTests {
+@Suite(.closesStores) struct RotationTests {
     private func uses(_ store: SessionStore) async throws -> [Int] { try await store.keyUses().map(\.values) }
 
     @Test(arguments: TestedBackend.kinds)
@@ -42,7 +42,6 @@ import Testing
         await server.close()
         let reopened = try fixture.open(cacheBytes: 0)
         for id in [ids[0], ids[299]] { #expect(try await reopened.session(id)?.accounts.count == 1) }
-        await reopened.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `the first thing sealed after a rotation is sealed with the new key`(
@@ -58,7 +57,6 @@ import Testing
         let progress = await server.upkeepRound(
             UpkeepProgress(ring: try KeyRing(text: Data(repeating: 1, count: 32).base64EncodedString())))
         #expect(progress.notedKey == rotated.currentKeyID)
-        await server.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `simultaneous rotations do not lose each other's keys`(
@@ -108,7 +106,6 @@ import Testing
         #expect(try KeyRing.load(orCreateAt: fixture.keyPath).keyIDs == [rotated.currentKeyID, old])
         fixture.clock.advance(by: .seconds(1))
         #expect(try await store.retireOlderKeys().retired == [old])
-        await store.close()
     }
 
     /// Replaces the key file as a person would: by another one of the same name.
@@ -157,7 +154,6 @@ import Testing
         #expect(server.sealer.ring.keyIDs.count == 2)
         #expect(reports.value == ["keyFile begun", "keyFile over"])
         #expect(try await server.session(id)?.accounts.count == 1)
-        await server.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -182,7 +178,6 @@ import Testing
         await server.followKeyFile()
         #expect(server.sealer.ring.keyIDs == [rotated.currentKeyID])
         #expect(server.keyProblem == nil)
-        await server.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `keys of the environment have to be retired there`(
@@ -194,6 +189,5 @@ import Testing
             throws: StoreError.keyFile(
                 "The keys come from the environment: leave only the first in COMPANION_ENCRYPTION_KEY and restart.")
         ) { try await store.retireOlderKeys() }
-        await store.close()
     }
 }

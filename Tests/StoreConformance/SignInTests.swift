@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-@Suite struct SignInTests {
+@Suite(.closesStores) struct SignInTests {
     @Test(arguments: TestedBackend.allCases)
     func `a sign-in is there after the store is reopened`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
@@ -39,7 +39,6 @@ import Testing
         #expect(token.expiresOn == fixture.clock.now + 3600)
         #expect(token.refreshOn == fixture.clock.now + 1800)
         #expect(try await store.refreshToken(of: session.key(of: account)) == "refresh-a")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -61,7 +60,6 @@ import Testing
             session.accounts(for: "ios").map(\.identity.username)
                 == ["adele@contoso.example", "megan@contoso.example"])
         #expect(session.currentAccount(for: "ios")?.id == "megan.tenant")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases, [true, false])
@@ -80,7 +78,6 @@ import Testing
         }
         #expect(outcomes == ["attempt": 1, "inProgress": 99])
         #expect(try await store.list().count == 1)
-        await store.close()
     }
 
     /// The browser may have got a session in another tab meanwhile: that stays as it is, whichever is quicker.
@@ -119,7 +116,6 @@ import Testing
         await #expect(throws: StoreError.attemptNotPending) {
             try await store.completeSignIn(attempt, account: .sample("megan"), tokens: .sample("m", at: fixture.clock))
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -133,7 +129,6 @@ import Testing
             try await store.completeSignIn(attempt, account: .sample("adele"), tokens: .sample("a", at: fixture.clock))
         }
         #expect(try await store.session(id)?.accounts.isEmpty == true)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `an attempt that was completed does not fail afterwards`(
@@ -146,7 +141,6 @@ import Testing
         _ = try await store.completeSignIn(attempt, account: .sample("adele"), tokens: .sample("a", at: fixture.clock))
         try await store.failSignIn(attempt)
         #expect(try await store.consume(begun, code: "code", cookie: nil).name == "replayed")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -158,7 +152,6 @@ import Testing
         await #expect(throws: StoreError.attemptNotPending) {
             try await store.completeSignIn(attempt, account: .sample("adele"), tokens: .sample("a", at: fixture.clock))
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases, [true, false])
@@ -178,7 +171,6 @@ import Testing
         let session = try #require(try await store.session(afterSecond))
         #expect(session.currentAccount(for: "ios") != nil)
         #expect(session.currentAccount(for: "macos") != nil)
-        await store.close()
     }
 
     /// Session fixation: anyone who planted or kept the id from before the sign-in completes an attempt of their own, begun
@@ -200,7 +192,6 @@ import Testing
         #expect(own.key != other.key)
         #expect(own.accounts.map(\.id) == ["mallory.tenant"])
         #expect(other.accounts.map(\.id) == ["adele.tenant"])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -215,7 +206,6 @@ import Testing
         let session = try #require(try await store.session(new))
         #expect(session.key == attempt.session && session.accounts.isEmpty)
         #expect(try await store.list().map(\.accounts.count) == [1, 0])
-        await store.close()
     }
 
     /// A kiosk: two idle minutes are over while the next person types a password.
@@ -234,7 +224,6 @@ import Testing
         let next = try await store.completeSignIn(
             attempt, account: .sample("megan"), tokens: .sample("m", at: fixture.clock))
         #expect(try await store.session(next)?.accounts.map(\.id) == ["megan.tenant"])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -250,7 +239,6 @@ import Testing
         let next = try await store.completeSignIn(
             attempt, account: .sample("megan"), tokens: .sample("m", at: fixture.clock))
         #expect(try await store.session(next)?.accounts.map(\.id) == ["megan.tenant"])
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `an emptied session does not remember who had signed out either`(
@@ -272,7 +260,6 @@ import Testing
         let session = try #require(try await store.session(id))
         #expect(session.accounts.map(\.id) == ["lee.tenant"])
         #expect(session.previousUsername(for: "ios") == nil)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -291,7 +278,6 @@ import Testing
             let outcome = try await store.consume(begun[number], code: "code", cookie: cookie)
             #expect(outcome.name == "inProgress", "\(number)")
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -306,7 +292,6 @@ import Testing
             #expect(try await store.consume(begun, code: nil, cookie: cookie).name == "failed")
             #expect(try await store.consume(begun, code: "late", cookie: cookie).name == "unknown")
         }
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases, [true, false])
@@ -331,6 +316,5 @@ import Testing
         fixture.clock.advance(by: .seconds(1921))
         _ = try await store.purgeExpired()
         #expect(try await fixture.count("sign_in_attempt") == 0)
-        await store.close()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 /// The clock of a server's machine is wrong, and is right again. A cluster's database has the right time meanwhile.
-@Suite struct WrongClockTests {
+@Suite(.closesStores) struct WrongClockTests {
     /// A store whose sessions may stay unused for ten minutes, and what a server does in the background.
     private final class Server {
         let fixture: StoreFixture
@@ -50,7 +50,6 @@ import Testing
         server.fixture.clock.setWrong(by: .zero)
         await server.work()
         #expect(try await server.store.session(id)?.accounts.count == 1)
-        await server.store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -62,7 +61,6 @@ import Testing
         await server.work()
         server.fixture.clock.setWrong(by: .zero)
         #expect(try await server.store.session(id)?.accounts.count == 1)
-        await server.store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -79,7 +77,6 @@ import Testing
         server.fixture.clock.advance(by: .seconds(1))
         await server.work()
         #expect(try await server.store.list().isEmpty == server.goesByOwnClock)
-        await server.store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -89,8 +86,6 @@ import Testing
         server.fixture.clock.setWrong(by: .seconds(7200))
         let command = try server.fixture.open(idle: .seconds(600))
         #expect(try await command.purgeExpired() == (server.goesByOwnClock ? 1 : 0))
-        await command.close()
-        await server.store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -113,7 +108,6 @@ import Testing
         let found = try await store.list().flatMap(\.accounts).map(\.username).sorted()
         #expect(found == ["adele@contoso.example", "megan@contoso.example"])
         #expect(try await (store.session(id) != nil) == server.goesByOwnClock)
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases, [-7200, -600])
@@ -130,7 +124,6 @@ import Testing
         server.fixture.clock.advance(by: .seconds(601))
         await server.work()
         #expect(try await server.store.session(id) == nil)
-        await server.store.close()
     }
 
     @Test(arguments: TestedBackend.allCases)
@@ -150,7 +143,6 @@ import Testing
         server.fixture.clock.advance(by: .seconds(601))
         for id in [written, cached] { #expect(try await server.store.session(id) == nil) }
         #expect(try await server.store.list().allSatisfy { $0.lastSeenAt <= server.fixture.clock.now })
-        await server.store.close()
     }
 
     @Test(arguments: TestedBackend.allCases, [0, -7200])
@@ -180,7 +172,6 @@ import Testing
         clock.advance(by: .seconds(1))
         await server.work()
         for id in [idle, active] { #expect(try await server.store.session(id)?.accounts.count == 1) }
-        await server.store.close()
     }
 
     @Test(arguments: TestedBackend.allCases, [false, true])
@@ -205,12 +196,11 @@ import Testing
         #expect(try await server.store.list().allSatisfy { $0.lastSeenAt <= clock.now && $0.createdAt <= clock.now })
         clock.advance(by: .seconds(601))
         for id in [before, meanwhile] { #expect(try await server.store.session(id) == nil) }
-        await server.store.close()
     }
 }
 
 /// The problems that servers on one place find in themselves.
-@Suite struct StandingTests {
+@Suite(.closesStores) struct StandingTests {
     @Test(arguments: TestedBackend.clustered, [10, 60])
     func `a server whose clock is wrong says so, and leaves the work to one whose clock is right`(
         _ backend: TestedBackend, seconds: Int
@@ -232,7 +222,6 @@ import Testing
         #expect(await kinds(wrong) == [seconds > 30])
         await good.close()
         #expect(await kinds(wrong) == [false])
-        await wrong.close()
     }
 
     @Test(arguments: TestedBackend.clustered)
@@ -268,8 +257,6 @@ import Testing
         try Data(keys(2, 1).utf8).write(to: URL(fileURLWithPath: own))
         _ = await frozen.upkeepRound(progress)
         #expect(frozen.concerns == [])
-        await frozen.close()
-        await other.close()
     }
 
     @Test(arguments: TestedBackend.clustered)
@@ -287,6 +274,5 @@ import Testing
         #expect(await kinds() == [.schema])
         try fixture.refuseVersion(false)
         #expect(await kinds() == [])
-        await store.close()
     }
 }

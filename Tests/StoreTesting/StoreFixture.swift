@@ -102,7 +102,8 @@ package final class StoreFixture: Sendable {
         if let role = postgres?.user { try? PostgresServer.shared.get().dropRole(role) }
     }
 
-    /// Opens a store, without background work unless a test needs it: tests call its steps themselves.
+    /// Opens a store, without background work unless a test needs it: tests call its steps themselves. It is closed with
+    /// the test.
     ///
     /// - Parameter hasStoppedClock: whether reads on the calling thread never count as slow, however busy the machine
     ///   is.
@@ -113,6 +114,7 @@ package final class StoreFixture: Sendable {
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
         onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)? = nil
     ) throws -> SessionStore {
+        guard let openStores = ClosingStores.opened else { throw UnexpectedOutcome(name: "no .closesStores") }
         let clock = clock
         let opened = ContinuousClock.now
         let now: @Sendable () -> ContinuousClock.Instant = { hasStoppedClock ? opened : .now }
@@ -132,9 +134,11 @@ package final class StoreFixture: Sendable {
             case .postgres, .encryptedPostgres, .pooledPostgres:
                 try postgresStore(keyRing: ring, trust: trust, onOperation: note)
             }
-        return SessionStore(
+        let store = SessionStore(
             backend: place, configuration: configuration, keyRing: ring, clocks: clocks ?? clock.clocks,
             backgroundWork: backgroundWork)
+        openStores.add(store, in: self)
+        return store
     }
 
     /// Returns the backend itself, to move sessions from it or to it.

@@ -8,7 +8,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-struct CheckRoundsTests {
+@Suite(.closesStores) struct CheckRoundsTests {
     private func expiring(_ name: String, days: Int, _ severity: CheckFinding.Severity = .advice) -> CheckFinding {
         var finding: CheckFinding =
             severity == .advice
@@ -62,7 +62,6 @@ struct CheckRoundsTests {
         gate.continuation.finish()
         for each in all { _ = await each.value }
         #expect(calls.withLock { $0 }.sorted() == ["one", "two"])
-        await store.close()
     }
 
     @Test func `a round has one time, whether it is fresh or was stored`() async throws {
@@ -74,7 +73,6 @@ struct CheckRoundsTests {
             of: applications, in: store, now: { Date(timeIntervalSince1970: 1_800_000_000.8476) }, check: { _ in [] })
         let fresh = await rounds.run(applications).at
         #expect(await rounds.lastRound(of: applications)?.at == fresh)
-        await store.close()
     }
 
     // MARK: Nights
@@ -122,7 +120,6 @@ struct CheckRoundsTests {
         clock.withLock { $0 = three.addingTimeInterval(night.now * 3600) }
         for _ in 0..<2 { await rounds.lookAtTheHour() }
         #expect(calls.withLock { $0 }.sorted() == night.checked, "once")
-        await store.close()
     }
 
     @Test(arguments: TestedBackend.clustered) func `of several servers one checks at night, and all show it`(

@@ -9,7 +9,7 @@ import Testing
 @testable import CompanionCore
 
 /// The findings of `companion check` about a PostgreSQL database.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+@Suite(.closesStores, .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresCheckTests {
     private func findings(_ settings: PostgresSettings) -> [String: CheckFinding] {
         let all = PostgresFindings(found: PostgresStore.inspect(settings, keyRing: nil), settings: settings).all
@@ -34,7 +34,6 @@ struct PostgresCheckTests {
         #expect(found["database_latency"] != nil)
         try fixture.refuseWrites(true)
         #expect(findings(settings)["database_writable"]?.severity == .mistake)
-        await store.close()
     }
 
     @Test func `a database that takes more than 20 ms to answer is too far away`() throws {
