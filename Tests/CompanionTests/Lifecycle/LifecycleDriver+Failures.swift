@@ -72,7 +72,8 @@ extension LifecycleDriver {
         let outcome = try await refresh
         switch outcome {
         case .refreshed: model.absorb(slot, [(.forced, outcome)], wasReplayed: false)
-        case .refused("storage_unavailable"): model.keepUnsaved(slot)
+        // The caller of a machine that stalls has left before the answer.
+        case .refused("storage_unavailable"), .refused("provider_unavailable"): model.keepUnsaved(slot)
         default: throw LawBroken("with a store that fails a refresh came to \(outcome)")
         }
     }

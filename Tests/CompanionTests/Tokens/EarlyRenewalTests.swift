@@ -151,11 +151,12 @@ import Testing
             }
         ) { site, people in
             let asked = try await site.count("token_requests")
-            try await site.control(#"{"token_delay_ms":1500}"#)
+            try await site.hold()
             #expect(try await people[0].api(.post, "/api/ios/token").code == "provider_unavailable")
-            #expect(try await site.count("token_requests") == asked + 1)
-            try await site.control(#"{"token_delay_ms":0}"#)
+            try await site.untilHeld()
+            try await site.letGo()
             try await site.untilSettled()
+            #expect(try await site.count("token_requests") == asked + 1)
             #expect(try await people[0].api(.post, "/api/ios/token").json["source"] as? String == "cache")
         }
     }

@@ -10,7 +10,7 @@ import Testing
 
 /// A provider's answer is stored, however late it comes. With refresh tokens that are good for one use, one that is spent
 /// and not replaced signs the person out.
-@Suite struct LateAnswerTests {
+@Suite(.closesStores) struct LateAnswerTests {
     private static let force = #"{"force_refresh":true}"#
 
     /// Somebody who is signed in at a tenant whose refresh tokens are good for one use.
@@ -30,6 +30,15 @@ import Testing
         }
     }
 
+    /// Forces a refresh. On a machine that stalls, its caller may have left before the answer, and asks once more.
+    private static func expectRefreshed(_ visitor: Visitor) async throws {
+        var last = try await visitor.api(.post, "/api/ios/token", body: force)
+        for _ in 0..<20 where last.code == "provider_unavailable" {
+            last = try await visitor.api(.post, "/api/ios/token", body: force)
+        }
+        #expect(last.json["source"] as? String == "refreshed", "\(last.text)")
+    }
+
     @Test(arguments: [false, true])
     func `a late answer is stored`(isClustered: Bool) async throws {
         let contents = isClustered ? MemoryContents() : nil
@@ -43,8 +52,7 @@ import Testing
             try await site.untilSettled()
             #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "cache")
             #expect(try await site.count("token_requests") == asked + 1)
-            let next = try await visitor.api(.post, "/api/ios/token", body: Self.force)
-            #expect(next.json["source"] as? String == "refreshed")
+            try await Self.expectRefreshed(visitor)
         }
     }
 
@@ -62,10 +70,9 @@ import Testing
             try await site.untilHeld()
             try await site.letGo()
             try await site.untilSettled()
+            #expect(try await site.count("token_requests") == asked + 1)
             // It comes after the one that waited in vain.
-            let next = try await visitor.api(.post, "/api/ios/token", body: Self.force)
-            #expect(next.json["source"] as? String == "refreshed")
-            #expect(try await site.count("token_requests") == asked + 2)
+            try await Self.expectRefreshed(visitor)
         }
     }
 
@@ -145,10 +152,14 @@ import Testing
 
     @Test func `a refresh that is under way when the server stops is awaited and stored`() async throws {
         try await Self.signedIn(age: 1300, { $0.caller = .milliseconds(100) }) { site, visitor in
-            try await site.control(#"{"token_delay_ms":600}"#)
+            try await site.hold()
             #expect(try await visitor.api(.post, "/api/ios/token").code == "provider_unavailable")
-            try await site.restart(grace: .seconds(30))
-            try await site.control(#"{"token_delay_ms":0}"#)
+            try await site.untilHeld()
+            async let restarted: Void = site.restart(grace: .seconds(patience))
+            // It stops: nobody gets in any more.
+            #expect(await eventually { (try? await visitor.copy().api(.get, "/api/ios/account")) == nil })
+            try await site.letGo()
+            try await restarted
             #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "cache")
         }
     }
@@ -226,7 +237,6 @@ import Testing
         await #expect(throws: ProviderClient.unreachable) {
             try await place.unsaved.run(place.owner(5000), { turn }) { throw CancellationError() }
         }
-        await place.store.close()
     }
 
     @Test func `no exchange begins without room for its tokens, and the room becomes free again`() async throws {
@@ -262,7 +272,6 @@ import Testing
             account: place.account, pseudonym: place.store.pseudonym(ofAccount: "a", environment: "b"))
         try await place.unsaved.run(owner, { turn }) { UnsavedRefreshes.Exchanged(tokens: answer) }
         #expect(try await place.store.refreshToken(of: place.account) == "refresh-large")
-        await place.store.close()
     }
 
     @Test func `a turn is prolonged for as long as it is held`() async throws {
@@ -287,6 +296,5 @@ import Testing
         #expect(turn.lease.fence != lease.fence)
         await place.store.giveBack(turn)
         #expect(try await remaining() == nil, "it was given back, and is another's now")
-        await place.store.close()
     }
 }
