@@ -40,6 +40,8 @@ def lines(run):
             others.setdefault(failure.step, []).append(failure.name)
         named = [f"and of {step}: {'; '.join(names)}" for step, names in others.items()]
         yield from (line[:4000] for line in [*named[:4], *(["; ".join(named[4:])] if named[4:] else [])])
+    if left := [f"{each.step}: {cut(each.expected)}" for each in run.left if each not in failed]:
+        yield f"== left behind beside what failed: {'; '.join(left)}"
     yield "== seconds: " + ", ".join(f"{seconds} {name}" for name, seconds in sorted(run.times.items(), key=lambda row: -row[1]))
     if left_out := {name: len(outcome.timed) for name, outcome in run.outcomes.items() if outcome.timed and f"{name}-time" not in run.outcomes}:
         yield f"== left out, because they need time: {', '.join(f'{number} of {name}' for name, number in left_out.items())}; deploy/test all has them"

@@ -48,10 +48,12 @@ class Outcome:
     # Of a step that stood still, the keys of what had begun and of what had not.
     begun: list = dataclasses.field(default_factory=list)
     rest: list = dataclasses.field(default_factory=list)
+    # Something left behind: a failure of its own only if nothing else of its step has failed.
+    left: Failure = None
 
     @property
     def line(self):
-        return tally(self.passed, len(self.failures), self.skipped)
+        return tally(self.passed, len(self.failures) or int(bool(self.left)), self.skipped)
 
 
 def tally(passed, failed, skipped):
@@ -66,7 +68,7 @@ def standstill():
 def added(first, second):
     """The outcome of a step that stood still, and then ran its rest."""
     return Outcome(first.passed + second.passed, first.skipped + second.skipped, first.failures + second.failures,
-                   sorted(first.slowest + second.slowest, reverse=True)[:SLOWEST], first.timed + second.timed)
+                   sorted(first.slowest + second.slowest, reverse=True)[:SLOWEST], first.timed + second.timed, left=second.left)
 
 
 def read(step, log, events, status, ending="", listed=()):
@@ -95,8 +97,11 @@ def read(step, log, events, status, ending="", listed=()):
         last = "; ".join(text.strip().splitlines()[-3:])
         # A suite that ended by itself without a count may do better the next time: a registry that did not answer, for one.
         is_repeated = step.kind == "suite" and (why.startswith("ended with status") and status < 128 or ending == STOOD_STILL)
-        outcome.failures.append(Failure(step.name, f"{step.name} {why}", expected="; ".join(made) or last,
-                                        key=step.name if is_repeated else None, is_law=status > 128))
+        failure = Failure(step.name, f"{step.name} {why}", expected="; ".join(made) or last, key=step.name if is_repeated else None, is_law=status > 128)
+        if ending == LEFT:
+            outcome.left = failure
+        else:
+            outcome.failures.append(failure)
     return outcome
 
 

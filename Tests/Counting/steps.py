@@ -76,8 +76,12 @@ class Run:
 
     @property
     def failed(self):
-        failures = [each for outcome in self.outcomes.values() for each in outcome.failures if each not in self.all_unsteady]
-        return failures + (self.all_unsteady if len(self.all_unsteady) > closing.UNSTEADY else [])
+        failures = [each for outcome in self.outcomes.values() for each in outcome.failures if each not in self.unsteady]
+        return failures + [left for left in self.left if left.step not in {each.step for each in failures}]
+
+    @property
+    def left(self):
+        return [outcome.left for outcome in self.outcomes.values() if outcome.left]
 
     @property
     def all_unsteady(self):
@@ -153,6 +157,8 @@ class Run:
         self.outcomes[step.name] = outcome
         for failure in outcome.failures:
             self.say(f"== {step.name} failed: {failure.name}: {failure.expected[:1000]}")
+        if outcome.left:
+            self.say(f"== {outcome.left.name}: {outcome.left.expected[:1000]}")
         self.say(f"== {step.name}: {outcome.line} ({self.times[step.name]} s, limit {step.seconds} s)")
 
     def attempt(self, step, command, name):
@@ -223,7 +229,7 @@ class Run:
         # A check that these need, and that has failed now, is none of them.
         ran = outcome.passed + len(known & set(again)) + outcome.skipped
         for failure in wanted:
-            if whole := again.get(None) or again.get(step.name):
+            if whole := again.get(None) or again.get(step.name) or outcome.left:
                 # A limit, a signal, something left behind, an end without a count.
                 failure.again = f"failed again: {whole.name}"
             elif ran < len(wanted):
