@@ -1,6 +1,7 @@
 """The suites in Python choose, run, time and count their checks with this."""
 
 import argparse
+import contextlib
 import faulthandler
 import os
 import pathlib
@@ -29,6 +30,8 @@ class Suite:
     def __init__(self, program, more=()):
         """program: as one calls it in the project's folder; more: the suite's own options, as argparse takes them."""
         self.passed = self.failed = self.skipped = 0
+        # The folder of the checks that ran last. It goes before the next one is made, or when the count is printed.
+        self.folder = contextlib.ExitStack()
         # The harness asks a suite that stands still for its stacks.
         faulthandler.register(signal.SIGQUIT, all_threads=True)
         self.program = ROOT / program
@@ -63,8 +66,9 @@ class Suite:
         for _ in range(self.options.repeat if chosen else 0):
             left, is_good = list(chosen), False
             try:
-                with tempfile.TemporaryDirectory(prefix=f"companion-{self.program.parent.name.lower()}-", ignore_cleanup_errors=True) as folder, \
-                        environment(pathlib.Path(folder)) as context:
+                self.folder.close()
+                made = tempfile.TemporaryDirectory(prefix=f"companion-{self.program.parent.name.lower()}-", ignore_cleanup_errors=True)
+                with environment(pathlib.Path(self.folder.enter_context(made))) as context:
                     while left:
                         check = left.pop(0)
                         is_good = self.check(check, context, each, check in needed)
@@ -117,6 +121,7 @@ class Suite:
     def end(self):
         """The suite's last line and its status: a suite without tests has failed."""
         print(f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else ""), flush=True)
+        self.folder.close()
         sys.exit(0 if not self.failed and self.passed + self.skipped else 1)
 
 
