@@ -65,11 +65,10 @@ def value(text, series):
     return float(re.search(rf"^{re.escape(series)} (\S+)$", text, re.MULTILINE)[1])
 
 
-def assert_fire(before, during, after, expected, still=(), maybe=()):
+def assert_fire(before, during, after, expected, still=()):
     """Exactly these alerts fire at the end of a fault, none before it, and none (or those that stay) half an hour
-    afterwards. Each is its name, with labels where they matter: 'CompanionSignInsFail{app="ios"}'. `maybe` are alerts of
-    which the fault does not decide whether they come."""
-    ignored = OF_THE_MACHINE - {alert.partition("{")[0] for alert in expected} | set(maybe)
+    afterwards. Each is its name, with labels where they matter: 'CompanionSignInsFail{app="ios"}'."""
+    ignored = OF_THE_MACHINE - {alert.partition("{")[0] for alert in expected}
     _assert(_history(before, during, after), [(PART - 1, []), (2 * PART - 1, expected), (3 * PART - 1, still)], ignored)
 
 
