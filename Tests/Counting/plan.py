@@ -116,7 +116,7 @@ def every_step(asked, is_deciding):
     # Short ones come last, so that both lanes end together.
     yield suite("fronts", "deploy/fronts/test", *(WAYS_THAT_DECIDE if is_deciding else ()), again="sentences", is_listed=True)
     yield pure
-    yield Step("kubernetes", ("deploy/kubernetes/test",))
+    yield Step("kubernetes", ("deploy/kubernetes/test",), again="sentences", is_listed=True)
     yield suite("monitoring", "deploy/monitoring/test", again="sentences", is_listed=True)
     # These count instructions, say seconds or need the whole machine. The findings of earlier runs of `fuzz` are replayed by `unit`.
     yield suite("machines", "Tests/Machines/run", "--sign-ins", "300", is_listed=True, is_alone=True)
