@@ -8,7 +8,7 @@ from .browser import ADELE
 from .kiosk import LONG
 from .registry import registry
 
-tests, test = registry("below a path")
+tests, test = registry("below a path", time="Two more trips, each at a server of its own. The one from home to Graph decides.")
 
 PATH = "/companion"
 

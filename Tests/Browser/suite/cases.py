@@ -13,7 +13,7 @@ from .portal import MEGAN, choose, open_portal, sign_in, tab, through_the_provid
 from .registry import registry
 from .server import CLIENT_ID
 
-tests, test = registry("cases")
+tests, test = registry("cases", time="Ten failures that are replayed, hostile cases row by row, and widths. A case that is pasted, shared and replayed decides, and case.test.js.")
 
 GOOD = {
     "case": 1, "companion": "1", "kind": "workforce", "settings": {"prompt": "login", "scopes": ["User.Read", "api://…/scope1"], "given": ["login_hint"]},

@@ -13,7 +13,7 @@ from .portal import MEGAN
 from .registry import registry
 from .server import Registrations
 
-tests, test = registry("columns")
+tests, test = registry("columns", time="Each tutorial at several widths, and steps that arrive one after the other. One width, the steps without motion and branches.test.js decide.")
 
 LIT = "return [...document.querySelectorAll('#code .run.lit')].map((run) => run.textContent).join('')"
 IN_SIGHT = """

@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 
 from .registry import registry
 
-tests, test = registry("device")
+tests, test = registry("device", time="One more sign-in, and five languages. The code that is approved and the one that is refused decide, and LanguageOfPagesTests.")
 
 CLIENT = "66855f8a-60cd-445e-a9bb-8cd8eadbd3fa"  # Microsoft's sample MSALiOS
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"

@@ -6,7 +6,7 @@ from .browser import ADELE
 from .missions import expect_under_way, start
 from .registry import registry
 
-tests, test = registry("failures")
+tests, test = registry("failures", time="Countdowns, and many trips for one sentence each. A failure of each kind decides, with PlatformErrorTests, LimitTests, TripTests and branches.test.js.")
 
 # Seconds. So short that every call has to refresh: a stored token is served in the provider's absence only while it is good.
 SHORT = 5

@@ -5,7 +5,7 @@ import json
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry("kinds")
+tests, test = registry("kinds", time="A second provider's pages, more trips, and widths in pixels. Each kind's own way through its page decides, with SocialTests and KindMatrixTests.")
 
 CUSTOMER = "customer@fabrikam.example"
 CONSUMER = "b2cuser@fabrikamb2c.example"

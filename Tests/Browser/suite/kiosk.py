@@ -13,7 +13,7 @@ from .browser import ADELE
 from .registry import registry
 from .server import LONG
 
-tests, test = registry("kiosk")
+tests, test = registry("kiosk", time="Seconds that run out, sizes, and the trips of previews and tiles. One person after the other decides, with KioskTests, KioskTilesTests and kiosk.test.js.")
 
 MEGAN = "megan@contoso.example"
 

@@ -7,7 +7,7 @@ from selenium.webdriver.support.ui import Select
 
 from .registry import registry
 
-tests, test = registry("languages")
+tests, test = registry("languages", time="Each language takes as long again. The menu and English at the tenant decide, with LanguageTests, which compares all texts.")
 
 FOLDER = Path(__file__).parents[3] / "Public" / "languages"
 TAGS = sorted(path.stem for path in FOLDER.glob("*.json"))

@@ -3,7 +3,7 @@
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry("learner")
+tests, test = registry("learner", time="Pixels at many widths, and arrows that move. Home's first press and the drawing without motion decide.")
 
 @test("home begins with the press itself: one click leads to the sign-in, whose result is on the app's page; then its phone says who is signed in")
 def first_press(browser):

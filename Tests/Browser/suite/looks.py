@@ -12,7 +12,7 @@ from .kiosk import kiosk
 from .registry import registry
 from .server import Tenant
 
-tests, test = registry("looks")
+tests, test = registry("looks", time="Shifts, first paints, weights and pixels of page after page. The screens' geometry, zoom, axe and the weight of home, guide and portal decide.")
 
 RECTANGLES = """
 const origin = document.querySelector(arguments[0]).getBoundingClientRect();

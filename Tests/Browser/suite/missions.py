@@ -11,7 +11,7 @@ from .browser import ADELE
 from .native import begin, paste
 from .registry import registry
 
-tests, test = registry("missions")
+tests, test = registry("missions", time="A mission looks every one to three seconds, and often in vain. missions.test.js and MissionTests decide, with the forgotten permission and a stop in the browser.")
 
 MEGAN = "megan@contoso.example"
 ALL = ["A token that expires", "A second factor", "Consent", "Cancel", "An administrator's approval", "Another account", "The provider is down",

@@ -14,7 +14,7 @@ from tally import ROOT
 
 from .registry import registry
 
-tests, test = registry("native")
+tests, test = registry("native", time="Each page in each language and at two widths, files row by row, flows step by step. lint.test.js, setup.test.js, NativePlayTests and LanguageTests decide.")
 
 BUNDLE, CLIENT = "com.contoso.tasks", "00001111-aaaa-2222-bbbb-3333cccc4444"
 PAGES = ("/native", "/native/map", "/native/play", "/paste")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from .native import BUNDLE, paste, plist, requests
 from .registry import registry
 
-tests, test = registry("paste")
+tests, test = registry("paste", time="Six languages, and a log of 8 MB whose reading is timed. Each kind of paste decides, with LanguageTests and long.test.js.")
 
 HASH = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"  # RFC 7636, appendix B
 ERROR = "Error Domain=MSALErrorDomain Code=-50000 UserInfo={MSALInternalErrorCodeKey=-42011}"

@@ -13,7 +13,7 @@ from .browser import ADELE, BOTH
 from .registry import registry
 from .server import Registrations
 
-tests, test = registry("portal")
+tests, test = registry("portal", time="Forty registrations, sixty sessions, pairs of sign-ins, and phones in pixels. One failure, an operator and axe in each tab decide, with PortalTests.")
 
 MEGAN = "megan@contoso.example"
 CUSTOMER = "customer@fabrikam.example"

@@ -13,7 +13,7 @@ from .looks import SHIFT
 from .native import BUNDLE, CLIENT, blocks, fill, unfold
 from .registry import registry
 
-tests, test = registry("setup")
+tests, test = registry("setup", time="Each kind of guide at five widths, and the clipboard. The values, the steps and the download decide, with setup.test.js and dated.test.js.")
 
 KINDS = ("workforce", "external", "b2c")
 OWN = {"workforce": {}, "external": {"authority": "https://fabrikam.ciamlogin.com/"}, "b2c": {"host": "fabrikam.b2clogin.com", "tenant_name": "fabrikam.onmicrosoft.com"}}

@@ -6,7 +6,7 @@ from .browser import ADELE
 from .portal import open_portal, sign_in as sign_in_at_portal, tab
 from .registry import registry
 
-tests, test = registry("tutorials")
+tests, test = registry("tutorials", time="The same sign-in at four pages again and again, and tokens that end after seconds. Each tutorial's texts in their order and B2C's failures decide.")
 
 CUSTOMER = "customer@fabrikam.example"
 CONSUMER = "b2cuser@fabrikamb2c.example"

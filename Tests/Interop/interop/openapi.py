@@ -14,7 +14,7 @@ import requests
 from suite.registry import registry
 from suite.server import Registrations, Server
 
-tests, test = registry("openapi")
+tests, test = registry("openapi", time="Schemathesis takes long for what nobody may ask. An operator's requests, which go further, decide, with StrangersTests.")
 
 # The demands on each answer: no failure of the server, and nothing that the document does not have.
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
