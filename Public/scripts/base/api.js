@@ -1,5 +1,6 @@
 // The server's JSON API as the pages use it, and its failures in plain words.
 
+import { leaving } from "./leaving.js";
 import { base, t } from "./page.js";
 import { ofBrowser } from "./storage.js";
 
@@ -45,8 +46,6 @@ const answersWithin = 60; // seconds
 const underWay = new Set();
 /** Settles when the sign-out that is under way has failed; null while none is. */
 let signOutFailed = null;
-/** Aborts when a page of a shared device is emptied: no answer comes to it any more. */
-export const leaving = new AbortController();
 
 /**
  * Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Returns its answer whole:

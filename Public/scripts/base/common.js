@@ -1,7 +1,8 @@
 // Every page has these: the choice of the language at its foot, on a kiosk as buttons for fingers; a note while the device is offline, and
 // its end on a shared device, which a kiosk has in its own way.
 
-import { leaving, onTold, post } from "./api.js";
+import { onTold, post } from "./api.js";
+import { leaving } from "./leaving.js";
 import { element, isShared, language, loadTexts, t } from "./page.js";
 import { isBlocked } from "./storage.js";
 
@@ -79,7 +80,7 @@ async function sayBlocked() {
   document.body.prepend(note);
 }
 
-// MARK: A shared device
+// MARK: A shared device, and a kiosk
 
 /** Empties the page, and ends what it has begun, which would not find its elements: answers and events by the signal, timers and frames. */
 function empty() {
@@ -108,9 +109,8 @@ function endWithOtherTabs() {
   document.addEventListener("visibilitychange", () => isWaiting && document.visibilityState === "visible" && location.reload());
 }
 
-if (isShared && !isKiosk) {
-  leaveNothing();
-  endWithOtherTabs();
-}
+if (isShared || isKiosk) leaveNothing();
+// A kiosk is one tab, and has its own way with the others.
+if (isShared && !isKiosk) endWithOtherTabs();
 if (!isKiosk) watchConnection();
 if (!isKiosk && isBlocked()) sayBlocked().catch(() => {});

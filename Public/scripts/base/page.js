@@ -1,5 +1,7 @@
 // The page itself: where it is, its language and sentences, which the server has put into it, and how its elements are made.
 
+import { loadJSON } from "./leaving.js";
+
 /** The path below which all its addresses are, as "/companion"; empty when the host is its own. */
 export const base = document.documentElement.dataset.base;
 
@@ -18,9 +20,8 @@ export const language = document.documentElement.lang;
 
 /** Fetches the texts of a section that the page does not bring with it, because few people open what they are for. */
 export async function loadTexts(section) {
-  const response = await fetch(`${base}/assets/texts/${version}/${language}/${section}.json`);
-  if (!response.ok) throw new Error(`no texts: ${section}`);
-  for (const [key, text] of Object.entries(await response.json())) texts[`${section}.${key}`] = text;
+  const loaded = await loadJSON(`${base}/assets/texts/${version}/${language}/${section}.json`);
+  for (const [key, text] of Object.entries(loaded)) texts[`${section}.${key}`] = text;
 }
 
 /** The sentence with this key, its `{placeholders}` replaced; empty when the page has none. */

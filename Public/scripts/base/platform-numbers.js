@@ -3,7 +3,9 @@
 // Sources: reference-error-codes.md of MicrosoftDocs/entra-docs, error-codes.md of Azure AD B2C, concepts/errors.md of Microsoft Graph's
 // documentation, and EntraID-ErrorCodes of f-bader. The names are Microsoft's.
 
-const { who, numbers: rows } = await (await fetch(new URL("../../data/aadsts.json", import.meta.url))).json();
+import { loadJSON } from "./leaving.js";
+
+const { who, numbers: rows } = await loadJSON(new URL("../../data/aadsts.json", import.meta.url));
 const table = new Map(rows.map((row) => [row.number, row]));
 
 /** The row of a number, { number, name, cause }; undefined for one that the table lacks. */

@@ -1,7 +1,9 @@
 // The rules of the templates in Public/projects, and what the values in them are made from: clouds, and the demo's tenant.
 
+import { loadJSON } from "./leaving.js";
+
 /** The projects, their files and their words. */
-export const data = await (await fetch(new URL("../../projects/projects.json", import.meta.url))).json();
+export const data = await loadJSON(new URL("../../projects/projects.json", import.meta.url));
 
 /** Whether all of these names are set, and none that has `!` before it. */
 export const holds = (condition, set) =>

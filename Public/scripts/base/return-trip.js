@@ -1,7 +1,8 @@
 // The trip to the identity provider and back, for every page with an application: its start, what a tab remembers while it is
 // away, what it comes back with, and when it is looked at again.
 
-import { app, get, leaving, onTold } from "./api.js";
+import { app, get, onTold } from "./api.js";
+import { leaving } from "./leaving.js";
 import { base } from "./page.js";
 import { ofTab } from "./storage.js";
 

@@ -5,6 +5,7 @@ import { app, get, post, postSignOut, tellOtherTabs } from "../base/api.js";
 import { button, say, show, showMessage, stopGoingBack } from "./screen.js";
 import { takeKiosk } from "./tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./watch.js";
+import { leaving } from "../base/leaving.js";
 import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "../base/return-trip.js";
 import { t } from "../base/page.js";
 import { isBlocked, ofBrowser, ofTab } from "../base/storage.js";
@@ -349,18 +350,10 @@ for (const name of ["online", "offline"]) {
     if (["opening", "attract", "down"].includes(state.step)) open(state.failedWith);
     // A card stays; whether the server is there, only the server can say.
     else if (state.step === "card") tellServer();
-  });
+  }, { signal: leaving.signal });
 }
 
-// Nothing of a person is kept for the browser's Back button.
-addEventListener("pagehide", () => {
-  wipe();
-  enter("leaving");
-});
-onForeground(({ isRestored }) => {
-  if (isRestored) location.reload();
-  else if (state.step === "elsewhere") openHere(false);
-});
+onForeground(() => state.step === "elsewhere" && openHere(false));
 
 for (const name of ["contextmenu", "dragstart"]) document.addEventListener(name, (event) => event.preventDefault());
 

@@ -1,5 +1,6 @@
 // One screen of the kiosk at a time, with its title and with the focus on its heading.
 
+import { leaving } from "../base/leaving.js";
 import { t } from "../base/page.js";
 
 const views = [...document.querySelectorAll(".view")];
@@ -76,5 +77,5 @@ export function stopGoingBack() {
 for (const name of ["pointerdown", "keydown"]) {
   addEventListener(name, () => {
     if (goingBack) goingBack.until = Date.now() + goingBack.seconds * 1000;
-  });
+  }, { signal: leaving.signal });
 }

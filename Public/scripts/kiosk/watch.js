@@ -1,6 +1,7 @@
 // Whether somebody is there: first the page asks, then it signs out. The clock decides and not a count of ticks, so that
 // a device that slept signs out as soon as it wakes.
 
+import { leaving } from "../base/leaving.js";
 import { t } from "../base/page.js";
 import { ofTab } from "../base/storage.js";
 
@@ -124,13 +125,15 @@ dialog.addEventListener("cancel", (event) => {
 
 // MARK: Touch, key, movement
 
-addEventListener("pointerdown", () => watch && (dialog.open ? touch() : use()), true);
+const { signal } = leaving;
+
+addEventListener("pointerdown", () => watch && (dialog.open ? touch() : use()), { capture: true, signal });
 
 // A finger anywhere goes on; only after its click, which would otherwise fall on what is under the question.
 for (const name of ["pointerup", "pointercancel"]) {
   addEventListener(name, (event) => {
     if (watch && dialog.open && !signOutNow.contains(event.target)) setTimeout(() => dialog.open && goOn(), 100);
-  }, true);
+  }, { capture: true, signal });
 }
 
 addEventListener("keydown", ({ key }) => {
@@ -138,14 +141,14 @@ addEventListener("keydown", ({ key }) => {
   if (!dialog.open) return use();
   // These move within the question or answer it.
   if (!["Tab", "Shift", "Enter", " ", "Escape"].includes(key)) goOn();
-}, true);
+}, { capture: true, signal });
 
 // Browsers report a movement of a pointer that stands still when the page changes under it.
 addEventListener("pointermove", ({ screenX, screenY }) => {
   const moved = pointerAt && (pointerAt[0] !== screenX || pointerAt[1] !== screenY);
   pointerAt = [screenX, screenY];
   if (watch && moved && !dialog.open) use();
-}, true);
+}, { capture: true, signal });
 
-addEventListener("wheel", () => watch && !dialog.open && use(), { capture: true, passive: true });
-document.addEventListener("visibilitychange", tick);
+addEventListener("wheel", () => watch && !dialog.open && use(), { capture: true, passive: true, signal });
+document.addEventListener("visibilitychange", tick, { signal });

@@ -1,6 +1,7 @@
 // An app with native authentication, which the server plays at the demo tenant: a press is a request.
 
 import { Failure, get, post } from "../base/api.js";
+import { leaving, loadFile } from "../base/leaving.js";
 import { base, element, t, withElements } from "../base/page.js";
 import { swiftFunction } from "./swift.js";
 
@@ -74,7 +75,7 @@ let sources = null;
 
 /** The app's functions that MSAL calls, out of the Xcode project. */
 async function waiting(methods) {
-  sources ??= Promise.all(files.map(async (file) => await (await fetch(`${base}/assets/projects/${file}.txt`)).text()));
+  sources ??= Promise.all(files.map((file) => loadFile(`${base}/assets/projects/${file}.txt`)));
   const all = await sources;
   return methods.map((name) => all.map((source) => swiftFunction(source, name)).find(Boolean) ?? "").filter(Boolean).join("\n\n");
 }
@@ -124,7 +125,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "ArrowRight" || isElsewhere) return;
   event.preventDefault();
   step(false);
-});
+}, { signal: leaving.signal });
 
 flows = (await get("/api/demo/native")).flows;
 draw();

@@ -2,6 +2,7 @@
 
 import { button } from "../base/buttons.js";
 import { blockCard } from "./setup.js";
+import { loadFile, loadJSON } from "../base/leaving.js";
 import { element, loadTexts, t } from "../base/page.js";
 import { data, fillTemplate, holds, isUnknown, swiftList, wholeText, wordsFor } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
@@ -17,15 +18,14 @@ export const projects = data.projects.map(({ id, set }) => ({
 
 let read;
 /** The claims of pages and projects about the outside world: each with its source, and the day on which to look again. */
-export const claims = () => (read ??= fetch(new URL("../../data/dated.json", import.meta.url)).then((response) => response.json()));
+export const claims = () => (read ??= loadJSON(new URL("../../data/dated.json", import.meta.url)));
 
 /** The numbers in them by name, such as MSAL's newest version as `msal`. */
 export const numbers = async () => Object.assign({}, ...(await claims()).facts.map(({ values }) => values));
 
 const templates = new Map();
-const load = async (name) => (await fetch(new URL(`../../projects/${name}`, import.meta.url))).text();
 function template(name) {
-  if (!templates.has(name)) templates.set(name, load(name));
+  if (!templates.has(name)) templates.set(name, loadFile(new URL(`../../projects/${name}`, import.meta.url)));
   return templates.get(name);
 }
 

@@ -1,9 +1,10 @@
 // Shows what the demo tenant has from the platform: every fact with its source, and the reason of each difference.
 
 import "../base/common.js";
+import { loadJSON } from "../base/leaving.js";
 import { element, t } from "../base/page.js";
 
-const facts = await (await fetch(new URL("../../data/truth.json", import.meta.url))).json();
+const facts = await loadJSON(new URL("../../data/truth.json", import.meta.url));
 
 const heads = () =>
   ["fact", "here", "source"].map((name) =>

@@ -3,6 +3,7 @@
 // MSAL's names and signatures are those of its headers, https://github.com/AzureAD/microsoft-authentication-library-for-objc/tree/dev/MSAL/src/public
 
 import { authorityClass } from "../base/authority-rules.js";
+import { loadFile } from "../base/leaving.js";
 import { fillTemplate, graphRoot, policyPieces, swiftList, wordsFor } from "../base/project.js";
 
 const templates = {
@@ -10,7 +11,6 @@ const templates = {
   b2c: new URL("../../projects/view-controller-b2c.txt", import.meta.url),
   scene: new URL("../../projects/scene-delegate.txt", import.meta.url),
 };
-const load = async (address) => (await fetch(address)).text();
 
 /** MSAL's name of a prompt type; it has none for `prompt=none`, for which there is the silent call. */
 export const promptTypes = {
@@ -72,8 +72,8 @@ function valuesOf(page, choice) {
 export async function loadProgram(page) {
   const isMac = page === "macos";
   const [controller, scene] = await Promise.all([
-    load(page === "b2c" ? templates.b2c : templates.controller),
-    isMac ? "" : load(templates.scene),
+    loadFile(page === "b2c" ? templates.b2c : templates.controller),
+    isMac ? "" : loadFile(templates.scene),
   ]);
   return (choice) => {
     const values = valuesOf(page, choice);
