@@ -6,12 +6,12 @@ import pathlib
 
 from tally import ROOT, Suite
 
-from . import below_a_path, bench, blocked, cases, clients, columns, device, failures, journeys, kinds, kiosk, languages, learner, looks, missions, native, paste, portal, projects, setup, swift_lines, tutorials
+from . import below_a_path, bench, blocked, cases, clients, columns, device, emptied, failures, journeys, kinds, kiosk, languages, learner, looks, missions, native, paste, portal, projects, setup, swift_lines, tutorials
 from .browser import Browser
 from .server import Server
 
 MODULES = (
-    journeys, tutorials, columns, swift_lines, projects, kinds, kiosk, portal, learner, below_a_path, failures, looks, languages, native, setup, paste, clients, missions, device, bench, cases, blocked)
+    journeys, tutorials, columns, swift_lines, projects, kinds, kiosk, portal, learner, below_a_path, failures, looks, languages, native, setup, paste, clients, missions, device, bench, cases, blocked, emptied)
 
 
 def main():

@@ -46,20 +46,6 @@ KEPT = """{
     return Response.json(body);
   };
 }"""
-# The page is left when the whole of an answer has come, before any of the page's scripts has seen it, and the browser keeps it as it is then.
-LEAVE = """{
-  const read = Response.prototype.arrayBuffer;
-  let left = NUMBER;
-  Response.prototype.arrayBuffer = async function () {
-    const body = await read.call(this);
-    // As a browser does, between two tasks, and never between two steps of one.
-    if (--left === 0) await new Promise((resolve) => setTimeout(() => {
-      window.isLeft = dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
-      resolve();
-    }));
-    return body;
-  };
-}"""
 # A person has filled in a field before any script of the page runs: those that are modules wait until the whole page has been read.
 EARLY = """new MutationObserver((_, observer) => {
   const field = document.getElementById(FIELD);
@@ -220,15 +206,6 @@ class Browser:
         """Pages that are opened meanwhile get the answer of this path of ours when the function that is yielded is called, and not before."""
         with self.beginning_with(HOLD.replace("PATH", json.dumps(path))):
             yield lambda: self.driver.execute_script("letGo()")
-
-    def open_and_leave(self, path, number, is_sure):
-        """Opens a page that is left when so many answers have come; returns whether so many came. If they are sure to come, they are waited for."""
-        with self.beginning_with(LEAVE.replace("NUMBER", str(number))):
-            self.open(path)
-            if is_sure:
-                self.wait(f"{path} is left", lambda: self.driver.execute_script("return window.isLeft"))
-            self.settled()
-        return self.driver.execute_script("return Boolean(window.isLeft)")
 
     def typing_early(self, field, text):
         """In pages that are opened meanwhile, the field of this id has the text before the page's scripts run."""

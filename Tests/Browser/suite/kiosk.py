@@ -160,23 +160,6 @@ def left_early(browser):
             browser.one("h1")
 
 
-@test("on a shared device, a page that is left ends what it has begun, whatever answer it has just been given")
-def left_at_each_answer(browser):
-    with kiosk(browser):
-        browser.sign_in(username=MEGAN)
-        for path, least in (("/", 1), ("/portal?app=ios", 3), ("/ios", 3)):
-            left = 0
-            while browser.open_and_leave(path, left + 1, is_sure=left < least):
-                left += 1
-                browser.driver.execute_script("""
-                    dispatchEvent(new StorageEvent("storage", { key: "accounts-changed" }));
-                    dispatchEvent(new Event("online"));
-                    document.dispatchEvent(new Event("visibilitychange"));
-                """)
-                browser.settled()
-            assert left >= least, f"{path} was left {left} times"
-
-
 @test("on a shared device, a token that is being refreshed when another tab signs out is not waited for, and brings no error")
 def signed_out_in_another_tab(browser):
     with kiosk(browser):
