@@ -6,24 +6,22 @@ extension Controls {
     package var settings: Settings { Settings(controls: self) }
 
     /// Each value is the effect of a rule, or else normal. To read one is to use the rule.
+    @dynamicMemberLookup
     package struct Settings: Sendable {
         fileprivate let controls: Controls
 
-        /// The lifetime of access tokens; nil for the platform's own, which differ.
-        package var accessTokenSeconds: Int? { controls.use(\.accessTokenSeconds) }
+        /// An effect that is a switch.
+        package subscript(dynamicMember effect: KeyPath<Effects, Bool?>) -> Bool { controls.use(effect) ?? false }
+        /// Any other effect; nil for normal.
+        package subscript<Value: Sendable>(dynamicMember effect: KeyPath<Effects, Value?>) -> Value? {
+            controls.use(effect)
+        }
+
         /// Returns the lifetime of refresh tokens: 90 days, and a user flow's 14 (id-b2c-14).
         package func refreshTokenSeconds(at segment: TenantSegment) -> Int {
             controls.use(\.refreshTokenSeconds) ?? (segment.userFlow == nil ? 90 : 14) * 86_400
         }
-        package var hasSingleUseRefreshTokens: Bool { controls.use(\.hasSingleUseRefreshTokens) ?? false }
-        package var declinedScope: String? { controls.use(\.declinedScope) }
-        package var omitsAuthTime: Bool { controls.use(\.omitsAuthTime) ?? false }
-        package var ignoresFreshness: Bool { controls.use(\.ignoresFreshness) ?? false }
-        package var hasIssuerWithPolicy: Bool { controls.use(\.hasIssuerWithPolicy) ?? false }
         package var idTokenClaims: [String: JSONValue] { controls.use(\.idTokenClaims) ?? [:] }
-        package var publishesUnknownKey: Bool { controls.use(\.publishesUnknownKey) ?? false }
-        package var keySetFault: KeySetFault? { controls.use(\.keySetFault) }
-        package var isGeneric: Bool { controls.use(\.isGeneric) ?? false }
 
         /// Whether a tenant with this path does not respond.
         package func isDown(_ tenant: String) -> Bool { controls.use(\.outage) { $0.covers(tenant) } != nil }
