@@ -156,6 +156,14 @@ struct ControlPageTests {
             #expect(undone["Location"] == "/control?done=expire_tokens&user=adele%40contoso.example")
             let state = try await browser.get("/control").json
             #expect(state?["expire_tokens"] == false && state?["rules"]?.array?.count == 1)
+            // A rule for one sign-on session is for nobody else who is that person.
+            _ = try await browser.control(["reset": true])
+            let when: JSONValue = ["user": "adele@contoso.example", "session": "a-session"]
+            _ = try await browser.control([
+                "rules": [["when": ["session": "a-session"], "revoked": true], ["when": when, "expire_tokens": true]]
+            ])
+            #expect(try await page(choice).contains(button + "\"false\" name=\"expire_tokens\" value=\"true\""))
+            #expect(try await page().contains("<strong>Every app, One sign-in</strong><br><code>revoked</code><br>"))
         }
     }
 
@@ -203,8 +211,8 @@ struct ControlPageTests {
         let shown = Set(ControlGroup.all.flatMap(\.settings).map(\.key))
         #expect(
             Set(EffectKey.all.map(\.name)).subtracting(shown) == [
-                "b2c_issuer_with_policy", "generic_provider", "hold", "id_token_claims", "omit_auth_time",
-                "unknown_key",
+                "b2c_issuer_with_policy", "generic_provider", "graph_throttled", "hold", "id_token_claims",
+                "no_permissions", "omit_auth_time", "revoked", "second_factor", "unknown_key",
             ])
     }
 }

@@ -62,7 +62,7 @@ import WebFormats
     }
 
     @Test func `one more than a hundred is not held, and none is held for longer than ten minutes`() async throws {
-        let controls = Controls()
+        let controls = Controls(now: { .now })
         func begin() {
             var rule = Rule(key: "hold")
             rule.effects.hold = .token

@@ -146,6 +146,11 @@ struct RuleTests {
                 visitor.username, ["prompt": "login", "login_hint": visitor.username], client: visitor.client
             ).pages.joined(separator: " ")
         },
+        Row("second_factor", true, "401", "200", Row.calling()),
+        Row("second_factor", true, "50076", "200", Row.refreshing { "\($0.number ?? $0.status)" }),
+        Row("graph_throttled", true, "429", "200", Row.calling()),
+        Row("no_permissions", true, "650057", "200", Row.refreshing { "\($0.number ?? $0.status)" }),
+        Row("revoked", true, "50173", "200", Row.refreshing { "\($0.number ?? $0.status)" }),
         Row(
             "generic_provider", true, "70011", "200",
             Row.refreshing(asking: ["scope": "openid Mail.Read"]) { "\($0.number ?? $0.status)" }),
@@ -216,6 +221,56 @@ struct RuleTests {
                 #expect(ended.json?["rules"] == [])
                 #expect(try await row.probe(visitors[0]) == row.normal, "the rule has ended")
             }
+        }
+    }
+
+    @Test func `a rule for a session meets that sign-on alone, ends by itself, and is removed with it`() async throws {
+        try await run { (tenant, browser, visitors) async throws in
+            let (first, client) = (visitors[0], visitors[0].client)
+            let tokens = try await first.browser.refresh(first.refreshToken, client: client)
+            let sid = try #require(tokens.claims("access_token")?["sid"])
+            func begin(_ seconds: Int) async throws -> Int {
+                try await browser.control([
+                    "rules": [["when": ["session": sid], "seconds": .integer(seconds), "graph_throttled": true]]
+                ]).status
+            }
+            func answers() async throws -> [Int] {
+                var statuses: [Int] = []
+                for visitor in visitors { statuses.append(try await visitor.browser.me(visitor.accessToken).status) }
+                return statuses
+            }
+            #expect(try await begin(60) == 200)
+            #expect(try await answers() == [429, 200, 200, 200])
+            tenant.clock.advance(59)
+            #expect(try await answers() == [429, 200, 200, 200])
+            tenant.clock.advance(1)
+            #expect(try await answers() == [200, 200, 200, 200])
+            #expect(try await browser.get("/control").json?["rules"] == [])
+            #expect(try await begin(600) == 200)
+            #expect(try await browser.control(["remove": ["session": "another"]]).json?["rules"]?.array?.count == 1)
+            #expect(try await browser.control(["remove": ["session": sid]]).json?["rules"] == [])
+            #expect(try await answers() == [200, 200, 200, 200])
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["remove": "1"], "remove: give the id of a rule, or an object with session."),
+            (["remove": ["session": ""]], "remove: session: give the claim sid of a token."),
+            (
+                ["rules": [["when": ["session": 1], "graph_throttled": true]]],
+                "rules: [0]: session: give the claim sid of a token."
+            ),
+            (
+                ["rules": [["seconds": 0, "graph_throttled": true]]],
+                "rules: [0]: 'seconds' has to be a number from 1 to 1000000."
+            ),
+        ] as [([String: JSONValue], String)])
+    func `a mistake in a rule's end or session is named`(_ change: [String: JSONValue], _ message: String) async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().control(.object(change))
+            #expect(answer.status == 400 && answer.json?["message"]?.string == message)
         }
     }
 

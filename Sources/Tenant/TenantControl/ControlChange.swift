@@ -4,13 +4,12 @@ package import WebFormats
 /// One change requested at `/control`. It has been validated, so that applying it cannot fail.
 package enum ControlChange: Sendable {
     case rule(Rule, hasEffect: Bool)
-    /// Ends one rule of the list, or all.
-    case endRules(Int?)
+    /// Ends those rules of the list.
+    case endRules(@Sendable (Rule) -> Bool)
     case revoke(DemoAccount)
     case requireConsent(DemoAccount)
     case requireSecondFactor(DemoAccount)
     case rotateKey
-    case sessionFailure(SessionFailure?, of: String)
     case reset(toSeed: Bool)
 
     /// A mistake in the request, as a sentence for the caller.
@@ -23,7 +22,7 @@ package enum ControlChange: Sendable {
     /// All keys, in the order in which they are listed and applied: first `reset`, then the settings, then the rules.
     package static let keys =
         ["reset", "rotate_key"] + EffectKey.all.map(\.name)
-        + ["revoke", "require_consent", "require_mfa", "session_failure", "remove", "rules"]
+        + ["revoke", "require_consent", "require_mfa", "remove", "rules"]
 
     /// The people and applications that a request can name.
     package struct Known {
@@ -71,15 +70,12 @@ package enum ControlChange: Sendable {
         case "revoke": return [.revoke(try account(value, known))]
         case "require_consent": return [.requireConsent(try account(value, known))]
         case "require_mfa": return [.requireSecondFactor(try account(value, known))]
-        case "session_failure": return [try sessionFailure(value)]
         case "rotate_key": return try value.flag() ? [.rotateKey] : []
         case "reset":
             if value == "seed" { return [.reset(toSeed: true)] }
             guard let isReset = value.bool else { throw Problem(message: "give true or \"seed\".") }
             return isReset ? [.reset(toSeed: false)] : []
-        case "remove":
-            guard let id = value.integer else { throw Problem(message: "give the id of a rule.") }
-            return [.endRules(id)]
+        case "remove": return [try remove(value)]
         case "rules": return try rules(value, known)
         case EffectKey.clock where value != 0 && value.integer.map { $0 < known.clockSeconds } == true:
             throw Problem(
@@ -110,7 +106,7 @@ package enum ControlChange: Sendable {
         guard let list = value.array, list.count <= Controls.mostRules else {
             throw Problem(message: "give an array of at most \(Controls.mostRules) rules.")
         }
-        if list.isEmpty { return [.endRules(nil)] }
+        if list.isEmpty { return [.endRules { _ in true }] }
         var changes: [ControlChange] = []
         for (place, value) in list.enumerated() {
             do throws(Problem) {
@@ -127,6 +123,9 @@ package enum ControlChange: Sendable {
         var rule = Rule()
         if let when = members.removeValue(forKey: "when") { rule.when = try condition(when, known) }
         if let times = members.removeValue(forKey: "times"), times != .null { rule.times = try count(times) }
+        if let seconds = members.removeValue(forKey: "seconds"), seconds != .null {
+            rule.seconds = try count(seconds, "seconds")
+        }
         guard !members.isEmpty else { throw Problem(message: "a rule needs an effect.") }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard let key = EffectKey.named(name), name != EffectKey.clock else {
@@ -143,10 +142,11 @@ package enum ControlChange: Sendable {
     }
 
     private static func condition(_ value: JSONValue, _ known: Known) throws(Problem) -> Rule.Condition {
-        guard let members = value.object, members.keys.allSatisfy(["client", "user"].contains) else {
-            throw Problem(message: "when: give an object with client, user, or both.")
+        guard let members = value.object, members.keys.allSatisfy(["client", "user", "session"].contains) else {
+            throw Problem(message: "when: give an object with client, user, session, or some of them.")
         }
         var condition = Rule.Condition()
+        if let session = members["session"], session != .null { condition.session = try self.session(session) }
         if let client = members["client"], client != .null {
             let found = client.string.flatMap { name in
                 known.clients.first { $0.id.lowercased() == name.lowercased() }
@@ -182,19 +182,28 @@ package enum ControlChange: Sendable {
 
     // MARK: Values
 
-    private static func count(_ value: JSONValue) throws(Problem) -> Int {
+    private static func count(_ value: JSONValue, _ name: String = "times") throws(Problem) -> Int {
         guard let count = value.integer, (1...1_000_000).contains(count) else {
-            throw Problem(message: "'times' has to be a number from 1 to 1000000.")
+            throw Problem(message: "'\(name)' has to be a number from 1 to 1000000.")
         }
         return count
     }
 
-    /// Parses the failure for one session: the claim `sid` of its tokens, and the kind of failure.
-    private static func sessionFailure(_ value: JSONValue) throws(Problem) -> ControlChange {
-        guard let session = value["sid"]?.string, !session.isEmpty, session.utf8.count <= 64 else {
-            throw Problem(message: "give an object with sid, the claim of a token, and failure.")
+    /// Parses the `id` of a rule, or the condition of some: a session.
+    private static func remove(_ value: JSONValue) throws(Problem) -> ControlChange {
+        if let id = value.integer { return .endRules { $0.id == id } }
+        guard let sid = value["session"] else {
+            throw Problem(message: "give the id of a rule, or an object with session.")
         }
-        return .sessionFailure(try (value["failure"] ?? .null).choice(of: SessionFailure.self), of: session)
+        let session = try session(sid)
+        return .endRules { $0.when.session == session }
+    }
+
+    private static func session(_ value: JSONValue) throws(Problem) -> String {
+        guard let session = value.string, !session.isEmpty, session.utf8.count <= 64 else {
+            throw Problem(message: "session: give the claim sid of a token.")
+        }
+        return session
     }
 
     private static func account(_ value: JSONValue, _ known: Known) throws(Problem) -> DemoAccount {

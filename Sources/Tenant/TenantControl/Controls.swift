@@ -40,7 +40,7 @@ package final class Controls: Sendable {
         var lastExpiry: Int?
         /// The highest challenge that each account has met.
         var challengeMet: [String: Int] = [:]
-        var sessionFailures = SessionFailures()
+        var revocations = SessionRevocations()
         var held = HeldRequests()
     }
 
@@ -48,11 +48,13 @@ package final class Controls: Sendable {
 
     package var counts: [Counter: Int] { memory.withLock { $0.counts } }
 
-    package var sessionFailures: SessionFailures { memory.withLock { $0.sessionFailures } }
+    private let now: @Sendable () -> Date
 
-    func changeSessionFailures(_ body: (inout SessionFailures) -> Void) {
-        memory.withLock { body(&$0.sessionFailures) }
-    }
+    /// - Parameter now: the time, which the tenant's clock may be ahead of.
+    package init(now: @escaping @Sendable () -> Date) { self.now = now }
+
+    /// The sign-on sessions that were revoked.
+    package var revocations: SessionRevocations { memory.withLock { $0.revocations } }
 
     package func count(_ counter: Counter) { memory.withLock { $0.counts[counter, default: 0] += 1 } }
 
@@ -79,7 +81,9 @@ package final class Controls: Sendable {
     // MARK: Rules
 
     /// The rules that are in force.
-    package var rules: [Rule] { memory.withLock { $0.rules.filter { $0.times != 0 } } }
+    package var rules: [Rule] {
+        memory.withLock { $0.rules.filter { $0.times != 0 && $0.isInForce(now) } }
+    }
 
     /// Begins a rule. One for a key of the top level replaces the one before; without an effect it only ends it.
     ///
@@ -90,11 +94,13 @@ package final class Controls: Sendable {
             let held = memory.held
             memory.rules.removeAll {
                 ($0.times == 0 && !held.isHeld(by: $0.id)) || (rule.key != nil && $0.key == rule.key)
+                    || !$0.isInForce(self.now)
             }
             guard hasEffect else { return }
             var rule = rule
             memory.lastID += 1
             rule.id = memory.lastID
+            rule.end = rule.seconds.map { self.now().addingTimeInterval(TimeInterval($0)) }
             if rule.effects.claimsChallenge != nil || rule.effects.tokenExpiry != nil {
                 memory.lastNumber = max(memory.lastNumber + 1, Int(now.timeIntervalSince1970))
             }
@@ -103,17 +109,19 @@ package final class Controls: Sendable {
                 rule.effects.tokenExpiry = memory.lastNumber
                 memory.lastExpiry = memory.lastNumber
             }
+            if rule.effects.revokedAt != nil {
+                rule.effects.revokedAt = now
+                memory.revocations.end(rule.when.session, at: now)
+            }
             memory.rules.insert(rule, at: rule.key == nil ? memory.rules.endIndex : 0)
             let listed = memory.rules.indices.filter { memory.rules[$0].key == nil }
             if listed.count > Self.mostRules { memory.rules.remove(at: listed[0]) }
         }
     }
 
-    /// Ends rules of the list.
-    ///
-    /// - Parameter id: the one to end; nil for all.
-    package func end(_ id: Int? = nil) {
-        change { $0.rules.removeAll { $0.key == nil && (id ?? $0.id) == $0.id } }
+    /// Ends those rules of the list.
+    package func end(where isOver: (Rule) -> Bool = { _ in true }) {
+        change { $0.rules.removeAll { $0.key == nil && isOver($0) } }
     }
 
     /// Returns an effect for the request that this task answers; nil for normal. The latest rule that has it prevails.
@@ -142,7 +150,7 @@ package final class Controls: Sendable {
         return memory.withLock { memory in
             for index in memory.rules.indices.reversed() {
                 let rule = memory.rules[index]
-                guard rule.when.holds(for: subject), !namesUser || rule.when.username != nil,
+                guard rule.when.holds(for: subject), rule.isInForce(now), !namesUser || rule.when.username != nil,
                     let value = rule.effects[keyPath: effect], fits(value)
                 else { continue }
                 guard let times = rule.times, request?.hasUsed(rule.id) != true else {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import TenantDirectory
 package import WebFormats
@@ -55,6 +56,8 @@ package struct EffectKey: Sendable {
         EffectKey("id_token_claims", \.idTokenClaims, normal: [:], claims, JSONValue.object),
         flag("omit_auth_time", \.omitsAuthTime), flag("ignore_max_age", \.ignoresFreshness),
         flag("generic_provider", \.isGeneric), flag("unknown_key", \.publishesUnknownKey),
+        flag("second_factor", \.requiresSecondFactor), flag("graph_throttled", \.hasThrottledGraph, isOnce: true),
+        flag("no_permissions", \.listsNoAPI), revocation("revoked", \.revokedAt),
         choice("key_set", \.keySetFault),
         EffectKey(
             "native_failure", \.nativeFailure, normal: .null, isOnce: true,
@@ -106,6 +109,15 @@ package struct EffectKey: Sendable {
     ) -> EffectKey {
         EffectKey(
             name, effect, normal: false, { (value) throws(Problem) in try value.flag() ? 0 : nil }, { _ in true })
+    }
+
+    /// A switch whose effect has the time at which the change is applied.
+    private static func revocation(
+        _ name: String, _ effect: any WritableKeyPath<Effects, Date?> & Sendable
+    ) -> EffectKey {
+        EffectKey(
+            name, effect, normal: false, { (value) throws(Problem) in try value.flag() ? .distantFuture : nil },
+            { _ in true })
     }
 
     private static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(

@@ -1,3 +1,4 @@
+package import Foundation
 import TenantDirectory
 package import WebFormats
 
@@ -5,6 +6,7 @@ package import WebFormats
 package struct Effects: Sendable {
     /// The seconds by which the tenant's clock is ahead.
     var clockSeconds: Int?
+    /// The lifetime of access tokens; nil for the platform's own, which differ.
     package var accessTokenSeconds: Int?
     package var refreshTokenSeconds: Int?
     /// Whether a refresh token that is used twice revokes its family (RFC 9700 section 4.14.2).
@@ -48,6 +50,14 @@ package struct Effects: Sendable {
     package var isGeneric: Bool?
     /// Whether the published keys include one of a type that clients do not know.
     package var publishesUnknownKey: Bool?
+    /// Whether Graph and refreshes require a second factor of the sign-in.
+    package var requiresSecondFactor: Bool?
+    /// Whether Graph asks for a pause.
+    package var hasThrottledGraph: Bool?
+    /// Whether the registration lists no API, so that tokens for one cannot be refreshed.
+    package var listsNoAPI: Bool?
+    /// The time since which sign-ins before it are revoked.
+    package var revokedAt: Date?
     /// The error of an endpoint of native authentication.
     var nativeFailure: Controls.NativeFailure?
     /// The fault of the published keys.

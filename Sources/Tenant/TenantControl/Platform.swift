@@ -19,7 +19,7 @@ package struct Platform: Sendable {
     /// Registers applications and people at run time; nil if nobody does.
     package let registry: RunTimeRegistry?
     /// The rules, and the counts.
-    package let controls = Controls()
+    package let controls: Controls
     /// The time, which ``controls`` can move, and the identifiers.
     package let clock: TenantClock
     /// The URLs of the tenant.
@@ -39,7 +39,9 @@ package struct Platform: Sendable {
         self.directory = directory
         self.registrations = registrations
         self.state = state
-        let clock = clock.ahead { [controls] in controls.clockSeconds }
+        let controls = Controls(now: clock.now)
+        self.controls = controls
+        let clock = clock.ahead { controls.clockSeconds }
         self.clock = clock
         // The process before may have moved its clock.
         state.leaveFuture(clock.now())

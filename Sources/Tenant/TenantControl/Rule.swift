@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 package import TenantDirectory
 
@@ -8,10 +9,13 @@ package struct Rule: Sendable {
         /// A client ID in lower case.
         package var clientID: String?
         package var username: String?
+        /// The claim `sid` of a sign-on session's tokens.
+        package var session: String?
 
         /// Whether it holds. What a request does not say about itself meets no condition.
         package func holds(for subject: RuledRequest.Subject) -> Bool {
             (clientID == nil || clientID == subject.clientID) && (username == nil || username == subject.username)
+                && (session == nil || session == subject.session)
         }
     }
 
@@ -22,7 +26,14 @@ package struct Rule: Sendable {
     package var when = Condition()
     /// The number of requests for which it still has an effect; nil until it is ended.
     package var times: Int?
+    /// The seconds after which it ends by itself; nil for a rule that somebody has to end.
+    package var seconds: Int?
+    /// The time at which it ends by itself.
+    var end: Date?
     package var effects = Effects()
+
+    /// - Parameter now: the time, which only some rules need.
+    func isInForce(_ now: () -> Date) -> Bool { end.map { now() < $0 } ?? true }
 }
 
 /// The request that a task answers, as far as rules need to know it.
@@ -34,10 +45,12 @@ package final class RuledRequest: Sendable {
     package struct Subject: Sendable, Hashable {
         package var clientID: String?
         package var username: String?
+        package var session: String?
 
-        package init(clientID: String? = nil, username: String? = nil) {
+        package init(clientID: String? = nil, username: String? = nil, session: String? = nil) {
             self.clientID = clientID
             self.username = username
+            self.session = session
         }
     }
 
@@ -63,8 +76,9 @@ package final class RuledRequest: Sendable {
 
     /// Names the person, for requests that find out in between.
     package func isBy(_ account: DemoAccount) {
-        let clientID = subject.clientID
-        state.withLock { $0.subject = Subject(clientID: clientID, username: account.username) }
+        var subject = subject
+        subject.username = account.username
+        state.withLock { $0.subject = subject }
     }
 
     /// Whether a rule counts this request already.

@@ -37,7 +37,7 @@ extension Graph {
         else {
             throw unauthenticated("Lifetime validation failed, the token is expired.")
         }
-        try checkSessionFailure(claims)
+        try checkDemands(claims)
         guard let account = people.account(of: claims) else {
             guard claims["scp"] == nil else { throw unauthenticated("Access token validation failure. Unknown user.") }
             let roles = claims["roles"]?.array?.compactMap(\.string) ?? []
@@ -105,24 +105,19 @@ extension Graph {
     func bearer(_ parameters: String) -> String {
         "Bearer realm=\"\", authorization_uri=\"\(addresses.baseURL)/common/oauth2/authorize\", \(parameters)"
     }
-}
 
-extension Graph {
-    /// Refuses a token of a failing session.
+    /// Refuses a token that lacks a second factor, or a request that comes too early.
     ///
     /// - Parameter claims: the access token's claims.
-    func checkSessionFailure(_ claims: JSONValue) throws(GraphError) {
-        guard let session = claims["sid"]?.string else { return }
-        switch controls.sessionFailure(of: session, now: clock.now()) {
-        case .secondFactor where claims["amr"]?.array?.contains("mfa") != true:
+    private func checkDemands(_ claims: JSONValue) throws(GraphError) {
+        if claims["amr"]?.array?.contains("mfa") != true, controls.settings.requiresSecondFactor {
             throw insufficientClaims(
                 SecondFactor.claimsChallenge, message: "The token does not meet the organization's policy.")
-        case .graphThrottles:
-            controls.setSessionFailure(nil, of: session, now: clock.now())
+        }
+        if controls.settings.hasThrottledGraph {
             throw GraphError(
                 status: .tooManyRequests, code: "TooManyRequests",
                 message: "Too many requests. Wait for as long as Retry-After says.", retryAfter: 10)
-        case .secondFactor, .providerDown, .revoked, .permission, nil: return
         }
     }
 }

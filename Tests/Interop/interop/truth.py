@@ -349,7 +349,7 @@ class Context:
 
     def throttled(self):
         token = self.tokens().json()["access_token"]
-        self.tenant.control(session_failure={"sid": part(token, 1)["sid"], "failure": "graph_throttles"})
+        self.tenant.control(graph_throttled=True)
         return self.graph(token)
 
     def throttled_tokens(self):

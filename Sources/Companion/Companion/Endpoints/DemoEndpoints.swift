@@ -15,8 +15,8 @@ import WebFormats
 /// The demo tenant's keys, for pages that verify a token, and the demo's missions: deliberate failures that affect only the
 /// caller's own sign-in. Both exist only in the demo.
 final class DemoEndpoints: Sendable {
-    /// The demo tenant ends a failure by itself after this time, in seconds.
-    private static let lifetime: TimeInterval = 600
+    /// The demo tenant ends a failure by itself after this time, in seconds, for example because the page was closed.
+    private static let lifetime = 600
     /// A redirect URI that no one has registered, as after a bundle ID was renamed.
     private static let unregisteredURI = "msauth.com.contoso.renamed://auth"
 
@@ -71,10 +71,10 @@ final class DemoEndpoints: Sendable {
     func mission(_ call: Call, _ session: Session?) async throws -> Response {
         let control = try demoControl()
         let body: MissionBody = try call.body()
-        guard let application = body.app.flatMap({ applications[$0] }), body.failure.map(Self.isName) ?? true else {
+        let failure = body.failure.flatMap(Failure.init)
+        guard let application = body.app.flatMap({ applications[$0] }), (failure == nil) == (body.failure == nil) else {
             throw Self.badRequest
         }
-        let failure = body.failure.map(Failure.init)
         if failure == .redirectURI { return try await misdirected(application, call) }
         let account = session?.currentAccount(for: application.id)
         let known = failing.withLock { failing in session.flatMap { failing.remove($0.key) } }
@@ -83,50 +83,52 @@ final class DemoEndpoints: Sendable {
             if failure == nil { return Response.noStore(.noContent) }
             throw Problem(.interactionRequired, "You are not signed in. Sign in first.")
         }
-        if let known, known != sid { try await change(nil, of: known, control) }
-        try await change(failure?.atTenant, of: sid, control)
+        if let known, known != sid { try await begin(nil, for: known, control) }
+        try await begin(failure?.rule, for: sid, control)
         if let failure, let session, let account {
             if failure.endsToken { try await endToken(session.key(of: account), application) }
             let now = store.currentTime
             failing.withLock {
-                _ = $0.set(sid, for: session.key, until: now.addingTimeInterval(Self.lifetime), now: now)
+                _ = $0.set(sid, for: session.key, until: now.addingTimeInterval(TimeInterval(Self.lifetime)), now: now)
             }
         }
         return Response.noStore(.noContent)
     }
 
     /// The request of a mission: a failure of the demo tenant, or one that the companion makes itself.
-    private enum Failure: Equatable {
+    private enum Failure: String {
         /// The access token expires, as in the cache of a native app.
-        case tokenEnds
+        case tokenEnds = "token_ends"
         /// A sign-in with a redirect URI that is not registered.
-        case redirectURI
-        /// A failure of the tenant, which refuses unknown names.
-        case tenant(String)
+        case redirectURI = "redirect_uri"
+        case secondFactor = "second_factor"
+        case providerDown = "provider_down"
+        case graphThrottles = "graph_throttles"
+        case revoked, permission
 
-        init(_ name: String) {
-            self =
-                switch name {
-                case "token_ends": .tokenEnds
-                case "redirect_uri": .redirectURI
-                default: .tenant(name)
-                }
-        }
-
-        var atTenant: String? {
-            if case .tenant(let name) = self { name } else { nil }
+        /// The effect at the demo tenant, as a rule's members.
+        var rule: [String: JSONValue]? {
+            switch self {
+            case .tokenEnds, .redirectURI: nil
+            case .secondFactor: ["second_factor": true]
+            case .providerDown: ["token_platform_error": 90033]
+            case .graphThrottles: ["graph_throttled": true, "times": 1]
+            case .revoked: ["revoked": true]
+            case .permission: ["no_permissions": true]
+            }
         }
 
         /// Whether the failure is noticed only when the token has to be refreshed.
-        var endsToken: Bool {
-            let refused = ["provider_down", "revoked", "permission"].map(Self.tenant)
-            return self == .tokenEnds || refused.contains(self)
-        }
+        var endsToken: Bool { [.tokenEnds, .providerDown, .revoked, .permission].contains(self) }
     }
 
-    private func change(_ failure: String?, of sid: String, _ control: Endpoint) async throws {
-        let change: JSONValue = ["session_failure": ["sid": .string(sid), "failure": .orNull(failure)]]
-        let answer = try await client.send(request(.post, control, control.pathAndQuery), body: change.bytes)
+    /// Replaces the failure of a sign-on session; nil ends it.
+    private func begin(_ failure: [String: JSONValue]?, for sid: String, _ control: Endpoint) async throws {
+        var change: [String: JSONValue] = ["remove": ["session": .string(sid)]]
+        let rule: [String: JSONValue] = ["when": ["session": .string(sid)], "seconds": .integer(Self.lifetime)]
+        if let failure { change["rules"] = [.object(rule.merging(failure) { $1 })] }
+        let answer = try await client.send(
+            request(.post, control, control.pathAndQuery), body: JSONValue.object(change).bytes)
         guard answer.status == .ok else { throw Self.badRequest }
     }
 
@@ -199,11 +201,5 @@ final class DemoEndpoints: Sendable {
         request.headerFields[method == .post ? .contentType : .accept] = "application/json"
         request.headerFields[.authorization] = controlToken.map { "Bearer \($0)" }
         return request
-    }
-
-    /// Whether the text has the form of a failure's name. The demo tenant itself refuses unknown names.
-    private static func isName(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= 32
-            && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }
     }
 }

@@ -105,9 +105,7 @@ struct ControlHandler: PlatformHandler {
             controls.begin(rule, hasEffect: hasEffect, now: clock.now())
             if rule.key == EffectKey.clock { state.leaveFuture(clock.now()) }
             if rule.effects.closedConnection != nil || rule.effects.outage != nil { await closeIdleConnections() }
-        case .endRules(let id): controls.end(id)
-        case .sessionFailure(let failure, let session):
-            controls.setSessionFailure(failure, of: session, now: clock.now())
+        case .endRules(let isOver): controls.end(where: isOver)
         case .revoke(let account): state.change { $0.revoke(account.username, at: clock.now()) }
         case .requireConsent(let account): grants.forgetConsents(of: account)
         case .requireSecondFactor(let account): grants.demandSecondFactor(of: account)
@@ -168,8 +166,10 @@ extension Rule {
             "when": .object(
                 [
                     "client": JSONValue(when.clientID), "user": JSONValue(when.username),
+                    "session": JSONValue(when.session),
                 ].filter { $0.value != .null }),
         ]
+        if let seconds { members["seconds"] = .integer(seconds) }
         for key in EffectKey.all { members[key.name] = key.json(effects) }
         return .object(members)
     }

@@ -89,7 +89,7 @@ struct ControlPage: Page {
     private func ownRule(_ key: String) -> Int? {
         active.first { rule in
             rule.key == nil && rule.when.clientID == kept.client?.lowercased()
-                && rule.when.username == kept.user?.lowercased()
+                && rule.when.username == kept.user?.lowercased() && rule.when.session == nil
                 && EffectKey.all.filter { $0.json(rule.effects) != nil }.map(\.name) == [key]
                 && EffectKey.named(key)?.json(rule.effects) == true
         }?.id
@@ -158,8 +158,9 @@ struct ControlPage: Page {
         let meanings = EffectKey.all.compactMap { key in
             json[key.name].flatMap { _ in ControlGroup.setting(key.name).map { HTML(saying: $0.effect) } }
         }
+        let everyone: HTML = rule.when.session == nil ? "Everyone" : "One sign-in"
         let who: HTML =
-            "\(client.map { "\($0.name)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: "Everyone"))"
+            "\(client.map { "\($0.name)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: everyone))"
         let left: HTML = rule.times.map { "\(HTML(saying: "Requests left: %@.", "\($0)"))<br>" } ?? ""
         let (name, value) = rule.key.map { ("undo", $0) } ?? ("remove", "\(rule.id)")
         let id = "rule_\(rule.id)"

@@ -44,9 +44,17 @@ extension GrantRequest {
         try platform.scopes.check(resource: fields.text("resource"), of: scopes)
         if settings.isGeneric { try refuseAsOthers(token, asked: askedScope == nil ? [] : scopes) }
         let claims = try RequestedClaims(fields["claims"])
-        try platform.checkSessionFailure(token, of: client, scopes: scopes)
-        let met = token.authentication.secondFactor
-        if platform.grants.refusesSilently(account, met: met) || (claims.secondFactor && met == 0) {
+        let signIn = token.authentication
+        if controls.use(\.revokedAt, where: { signIn.time <= $0 }) != nil { throw PlatformError.grantRevoked }
+        if settings.listsNoAPI {
+            var listingNone = client
+            listingNone.permissions = [:]
+            try platform.grants.checkPermissions(of: listingNone, scopes: scopes)
+        }
+        let met = signIn.secondFactor
+        if platform.grants.refusesSilently(account, met: met)
+            || met == 0 && (claims.secondFactor || settings.requiresSecondFactor)
+        {
             throw PlatformError.secondFactorNeeded
         }
         try platform.grants.checkContexts(claims, of: account, by: token.authentication)
@@ -130,24 +138,5 @@ extension IdentityPlatform {
     /// Returns the name of the provider at which an account is at home.
     func identityProvider(of account: DemoAccount) -> String {
         account.kind == .personal ? "live.com" : addresses.stsIssuer(ofTenant: account.tenantID)
-    }
-}
-
-extension IdentityPlatform {
-    /// Refuses to refresh a token of a failing session.
-    func checkSessionFailure(
-        _ token: RefreshToken, of client: DemoClient, scopes: [String]
-    ) throws(PlatformError) {
-        let failures = controls.sessionFailures
-        switch failures[token.authentication.sessionID, clock.now()] {
-        case .secondFactor where token.authentication.secondFactor == 0: throw .secondFactorNeeded
-        case .providerDown: throw .serverError
-        case .revoked where failures.hasEnded(token.authentication): throw .grantRevoked
-        case .permission:
-            var listingNone = client
-            listingNone.permissions = [:]
-            try grants.checkPermissions(of: listingNone, scopes: scopes)
-        case .secondFactor, .graphThrottles, .revoked, nil: return
-        }
     }
 }

@@ -33,8 +33,8 @@ extension IdentityPlatform {
             state.sealer.open($0, for: .signOn, as: SignOnSession.self)
         }
         guard var session = opened, now < session.expires else { return SignOnSession(id: clock.newID(), begun: now) }
-        let failures = controls.sessionFailures
-        let entries = session.entries.filter { !failures.hasEnded($0.authentication) }
+        let revocations = controls.revocations
+        let entries = session.entries.filter { !revocations.hasEnded($0.authentication) }
         session.entries = state.read { record in
             entries.filter { entry in
                 record.endedSignOns[entry.id] == nil

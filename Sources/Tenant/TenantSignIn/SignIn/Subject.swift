@@ -11,7 +11,8 @@ extension IdentityPlatform {
         let fields = request.parameters
         if let claims = (request.head.bearerToken ?? fields?.text("access_token")).flatMap(state.verifiedClaims) {
             return RuledRequest.Subject(
-                clientID: claims.clientIDOfToken?.lowercased(), username: people.account(of: claims)?.username)
+                clientID: claims.clientIDOfToken?.lowercased(), username: people.account(of: claims)?.username,
+                session: claims["sid"]?.string)
         }
         let basic = try? GrantRequest.basicCredentials(request.head)
         let clientID = basic?.id ?? fields?.text("client_id")
@@ -28,7 +29,8 @@ extension IdentityPlatform {
         return RuledRequest.Subject(
             clientID: (flow?.request.clientID ?? clientID)?.lowercased(),
             username: code?.username ?? token?.username ?? approved ?? flow?.username ?? nativeUsername(fields)
-                ?? hint?.username)
+                ?? hint?.username,
+            session: token?.authentication.sessionID)
     }
 
     /// Returns the name of the person whom a request of native authentication is about, who may be a newcomer.
