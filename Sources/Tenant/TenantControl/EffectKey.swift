@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import TenantDirectory
 package import WebFormats
 
@@ -189,33 +188,5 @@ extension JSONValue {
             throw ControlChange.Problem(message: "give null or one of: \(names).")
         }
         return choice
-    }
-}
-
-extension Controls.InjectedAnswer {
-    fileprivate init(_ value: JSONValue) throws(ControlChange.Problem) {
-        guard let members = value.object else {
-            throw ControlChange.Problem(message: "give null or an object with status, body, headers and times.")
-        }
-        for key in members.keys.sorted() where !["status", "body", "headers"].contains(key) {
-            throw ControlChange.Problem(message: "'\(key)' is none of status, body, headers.")
-        }
-        guard let status = members["status"]?.integer, (200...599).contains(status) else {
-            throw ControlChange.Problem(message: "'status' has to be a number from 200 to 599.")
-        }
-        var headers: [String: String] = [:]
-        for (name, value) in members["headers"]?.object ?? [:] {
-            let text = value.string ?? value.integer.map(String.init)
-            guard let text, HTTPField.Name(name) != nil, HTTPField.isValidValue(text) else {
-                throw ControlChange.Problem(
-                    message: "'\(name)' in headers is not a field name with a text as its value.")
-            }
-            headers[name] = text
-        }
-        self.init(status: status, body: members["body"] ?? .null, headers: headers)
-    }
-
-    fileprivate var json: JSONValue {
-        ["status": .integer(status), "body": body, "headers": .object(headers.mapValues(JSONValue.string))]
     }
 }

@@ -65,14 +65,6 @@ package struct Effects: Sendable {
 }
 
 extension Controls {
-    /// A response to send instead of the real one.
-    package struct InjectedAnswer: Sendable, Hashable {
-        package var status: Int
-        /// The body. A string is sent unchanged, anything else as JSON.
-        package var body: JSONValue
-        package var headers: [String: String]
-    }
-
     /// The endpoints that can fail.
     package enum Endpoint: String, Sendable, CaseIterable { case token, graph }
 

@@ -87,7 +87,7 @@ struct ControlElement {
         """
     }
 
-    private func answer(_ presets: [ControlForm.Preset]) -> HTML {
+    private func answer(_ presets: [Controls.InjectedAnswer.Preset]) -> HTML {
         let choices: [(String, HTML)] = [("", "Normal")] + presets.map { ($0.name, $0.title) }
         let times: HTML =
             isForRule

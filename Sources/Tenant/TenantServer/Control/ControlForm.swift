@@ -3,76 +3,6 @@ import WebFormats
 
 /// The control page's forms. Each sends one key of the JSON interface with a text as its value.
 enum ControlForm {
-    /// A response that can be selected by name.
-    struct Preset: Sendable {
-        var name: String
-        var title: HTML
-        var answer: JSONValue
-    }
-
-    static let tokenPresets = [
-        Preset(
-            name: "unavailable", title: "503 unavailable",
-            answer: [
-                "status": 503,
-                "body": ["error": "temporarily_unavailable", "error_description": "AADSTS90033: A transient error."],
-            ]),
-        Preset(
-            name: "throttled", title: "429, retry after 5 s",
-            answer: [
-                "status": 429, "headers": ["Retry-After": "5"],
-                "body": ["error": "temporarily_unavailable", "error_description": "AADSTS90055: Too many requests."],
-            ]),
-        Preset(
-            name: "invalid_client", title: "401 invalid_client: the secret is wrong",
-            answer: [
-                "status": 401,
-                "body": [
-                    "error": "invalid_client", "error_codes": [7_000_215],
-                    "error_description": "AADSTS7000215: Invalid client secret provided.",
-                ],
-            ]),
-        Preset(
-            name: "invalid_grant", title: "400 invalid_grant: revoked",
-            answer: [
-                "status": 400,
-                "body": [
-                    "error": "invalid_grant", "error_codes": [50173],
-                    "error_description": "AADSTS50173: The provided grant has expired due to it being revoked.",
-                ],
-            ]),
-        Preset(
-            name: "garbage", title: "200 with content that is not JSON",
-            answer: ["status": 200, "body": "<p>A proxy was here.</p>"]),
-    ]
-
-    static let graphPresets = [
-        Preset(
-            name: "unavailable", title: "503, retry after 3 s",
-            answer: [
-                "status": 503, "headers": ["Retry-After": "3"],
-                "body": ["error": ["code": "serviceNotAvailable", "message": "The service is unavailable."]],
-            ]),
-        Preset(
-            name: "throttled", title: "429, retry after 5 s",
-            answer: [
-                "status": 429, "headers": ["Retry-After": "5"],
-                "body": ["error": ["code": "TooManyRequests", "message": "Too many requests."]],
-            ]),
-        Preset(
-            name: "unauthorized", title: "401 InvalidAuthenticationToken",
-            answer: [
-                "status": 401, "headers": ["WWW-Authenticate": "Bearer realm=\"\""],
-                "body": ["error": ["code": "InvalidAuthenticationToken", "message": "The token is not accepted."]],
-            ]),
-        Preset(
-            name: "forbidden", title: "403 Authorization_RequestDenied",
-            answer: [
-                "status": 403,
-                "body": ["error": ["code": "Authorization_RequestDenied", "message": "Insufficient privileges."]],
-            ]),
-    ]
-
     /// Returns the form's fields as members of the JSON interface; nil if the form cannot be parsed.
     static func members(_ body: [UInt8]) -> [String: JSONValue]? {
         guard let fields = try? FormFields(body: body), !fields.fields.isEmpty else { return nil }
@@ -104,10 +34,10 @@ enum ControlForm {
 
     private static func value(_ field: FormFields.Field, _ fields: FormFields) -> JSONValue {
         if field.value.isEmpty { return .null }
-        let presets: [Preset]
+        let presets: [Controls.InjectedAnswer.Preset]
         switch field.name {
-        case "token_error": presets = tokenPresets
-        case "graph_error": presets = graphPresets
+        case "token_error": presets = Controls.InjectedAnswer.ofToken
+        case "graph_error": presets = Controls.InjectedAnswer.ofGraph
         case "native_failure":
             let words = field.value.split(separator: " ").map(String.init)
             return [

@@ -10,7 +10,7 @@ struct ControlSetting: Sendable {
         case text
         /// One of these sentences and names. The names are the same in every language.
         case choice([(String, HTML)], names: [(String, String)] = [])
-        case answer([ControlForm.Preset])
+        case answer([Controls.InjectedAnswer.Preset])
         /// One of the accounts, for a change that happens at once.
         case account(verb: HTML)
         /// A change that happens at once.
@@ -84,7 +84,7 @@ struct ControlGroup: Sendable {
             title: "Tokens", lead: "What the application gets when it redeems a code or renews a token.",
             settings: [
                 ControlSetting(
-                    "token_error", "Token endpoint", .answer(ControlForm.tokenPresets),
+                    "token_error", "Token endpoint", .answer(Controls.InjectedAnswer.ofToken),
                     effect: "The next token requests get this response: signing in or renewing a token fails.",
                     timesNote:
                         "Without a number, 503 is sent twice and any other response once. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
@@ -131,7 +131,7 @@ struct ControlGroup: Sendable {
             title: "Graph and APIs", lead: "What a call with an access token returns.",
             settings: [
                 ControlSetting(
-                    "graph_error", "Graph", .answer(ControlForm.graphPresets),
+                    "graph_error", "Graph", .answer(Controls.InjectedAnswer.ofGraph),
                     effect: "The next calls of Graph get this response: the application cannot show the profile."),
                 ControlSetting(
                     "expire_tokens", "Let all access tokens expire", .toggle,
