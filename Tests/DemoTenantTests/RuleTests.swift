@@ -279,9 +279,9 @@ struct RuleTests {
             // Each has a test of its own: below, and in NativeAttackTests.
             "b2c_issuer_with_policy", "native_failure",
             // One for everyone.
-            EffectKey.clock,
+            ControlKey.clock,
         ])
-        #expect(tested == Set(EffectKey.all.map(\.name)))
+        #expect(tested == Set(ControlKey.effects.map(\.name)))
     }
 
     @Test func `B2C's issuer with the user flow is for one application alone`() async throws {

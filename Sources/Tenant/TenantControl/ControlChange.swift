@@ -19,11 +19,6 @@ package enum ControlChange: Sendable {
         package init(message: String) { self.message = message }
     }
 
-    /// All keys, in the order in which they are listed and applied: first `reset`, then the settings, then the rules.
-    package static let keys =
-        ["reset", "rotate_key"] + EffectKey.all.map(\.name)
-        + ["revoke", "require_consent", "require_mfa", "remove", "rules"]
-
     /// The people and applications that a request can name.
     package struct Known {
         package var accounts: [DemoAccount]
@@ -45,18 +40,18 @@ package enum ControlChange: Sendable {
         _ members: [String: JSONValue], _ known: Known, isForm: Bool = false
     ) throws(Problem) -> [ControlChange] {
         var problems: [String] = []
-        let unknown = members.keys.filter { !keys.contains($0) }.sorted()
+        let unknown = members.keys.filter { ControlKey.named($0) == nil }.sorted()
         if !unknown.isEmpty {
-            problems.append(
-                "Unknown: \(unknown.joined(separator: ", ")). Known are: \(keys.sorted().joined(separator: ", ")).")
+            let names = ControlKey.all.map(\.name).sorted().joined(separator: ", ")
+            problems.append("Unknown: \(unknown.joined(separator: ", ")). Known are: \(names).")
         }
         var parsed: [ControlChange] = []
-        for key in keys {
-            guard let value = members[key] else { continue }
+        for key in ControlKey.all {
+            guard let value = members[key.name] else { continue }
             do throws(Problem) {
                 parsed += try changes(key, value, known, isForm)
             } catch {
-                problems.append("\(key): \(error.message)")
+                problems.append("\(key.name): \(error.message)")
             }
         }
         guard problems.isEmpty else { throw Problem(message: problems.joined(separator: " ")) }
@@ -64,23 +59,16 @@ package enum ControlChange: Sendable {
     }
 
     private static func changes(
-        _ key: String, _ value: JSONValue, _ known: Known, _ isForm: Bool
+        _ key: ControlKey, _ value: JSONValue, _ known: Known, _ isForm: Bool
     ) throws(Problem) -> [ControlChange] {
-        switch key {
-        case "revoke": return [.revoke(try account(value, known))]
-        case "require_consent": return [.requireConsent(try account(value, known))]
-        case "require_mfa": return [.requireSecondFactor(try account(value, known))]
-        case "rotate_key": return try value.flag() ? [.rotateKey] : []
-        case "reset":
-            if value == "seed" { return [.reset(toSeed: true)] }
-            guard let isReset = value.bool else { throw Problem(message: "give true or \"seed\".") }
-            return isReset ? [.reset(toSeed: false)] : []
-        case "remove": return [try remove(value)]
-        case "rules": return try rules(value, known)
-        case EffectKey.clock where value != 0 && value.integer.map { $0 < known.clockSeconds } == true:
+        switch key.action {
+        case .act(let act): return try act(value, known)
+        case .effect
+        where key.name == ControlKey.clock && value != 0
+            && value.integer.map { $0 < known.clockSeconds } == true:
             throw Problem(
                 message: "the clock is \(known.clockSeconds) seconds ahead, and goes only forward until 0 or reset.")
-        default: return try EffectKey.named(key).map { key throws(Problem) in [try setting(key, value, isForm)] } ?? []
+        case .effect(let effect): return [try setting(key, effect, value, isForm)]
         }
     }
 
@@ -88,21 +76,21 @@ package enum ControlChange: Sendable {
 
     /// Parses a key of the top level. An injected response says itself how often it is sent.
     private static func setting(
-        _ key: EffectKey, _ value: JSONValue, _ isForm: Bool
+        _ key: ControlKey, _ effect: ControlKey.EffectAccess, _ value: JSONValue, _ isForm: Bool
     ) throws(Problem) -> ControlChange {
-        var rule = Rule(key: key.name, times: key.isOnce ? isForm ? key.timesNoticed(value) : 1 : nil)
+        var rule = Rule(key: key.name, times: effect.isOnce ? isForm ? key.timesNoticed(value) : 1 : nil)
         var value = value
-        if case .object(var members) = value, key.isOnce, let times = members.removeValue(forKey: "times") {
+        if case .object(var members) = value, effect.isOnce, let times = members.removeValue(forKey: "times") {
             rule.times = try count(times)
             value = .object(members)
         }
-        try key.set(value, &rule.effects)
-        let json = key.json(rule.effects)
-        return .rule(rule, hasEffect: json != nil && json != key.normal)
+        try effect.set(value, &rule.effects)
+        let json = effect.json(rule.effects)
+        return .rule(rule, hasEffect: json != nil && json != effect.normal)
     }
 
     /// Parses the list of rules to add. An empty one ends all.
-    private static func rules(_ value: JSONValue, _ known: Known) throws(Problem) -> [ControlChange] {
+    static func rules(_ value: JSONValue, _ known: Known) throws(Problem) -> [ControlChange] {
         guard let list = value.array, list.count <= Controls.mostRules else {
             throw Problem(message: "give an array of at most \(Controls.mostRules) rules.")
         }
@@ -128,15 +116,15 @@ package enum ControlChange: Sendable {
         }
         guard !members.isEmpty else { throw Problem(message: "a rule needs an effect.") }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-            guard let key = EffectKey.named(name), name != EffectKey.clock else {
+            guard let effect = ControlKey.named(name)?.effect, name != ControlKey.clock else {
                 throw Problem(message: "'\(name)' is no effect of a rule.")
             }
             do throws(Problem) {
-                try key.set(value, &rule.effects)
+                try effect.set(value, &rule.effects)
             } catch {
                 throw Problem(message: "\(name): \(error.message)")
             }
-            guard key.json(rule.effects) != nil else { throw Problem(message: "\(name): a rule needs an effect.") }
+            guard effect.json(rule.effects) != nil else { throw Problem(message: "\(name): a rule needs an effect.") }
         }
         return rule
     }
@@ -190,7 +178,7 @@ package enum ControlChange: Sendable {
     }
 
     /// Parses the `id` of a rule, or the condition of some: a session.
-    private static func remove(_ value: JSONValue) throws(Problem) -> ControlChange {
+    static func remove(_ value: JSONValue) throws(Problem) -> ControlChange {
         if let id = value.integer { return .endRules { $0.id == id } }
         guard let sid = value["session"] else {
             throw Problem(message: "give the id of a rule, or an object with session.")
@@ -206,7 +194,7 @@ package enum ControlChange: Sendable {
         return session
     }
 
-    private static func account(_ value: JSONValue, _ known: Known) throws(Problem) -> DemoAccount {
+    static func account(_ value: JSONValue, _ known: Known) throws(Problem) -> DemoAccount {
         let name = value.string?.lowercased()
         guard let account = known.accounts.first(where: { $0.username == name }) else {
             let names = known.accounts.map(\.username).joined(separator: ", ")

@@ -27,7 +27,7 @@ private func checkChanges(_ members: [String: JSONValue]) throws(Disagreement) {
         try hold(isGood, "What is refused alone is refused among others")
         let count = alone.reduce(0) { $0 + ((try? $1.get().count) ?? 0) }
         try agree(changes.count, count, "Every change is made")
-        try hold(members.keys.allSatisfy(ControlChange.keys.contains), "An unknown key is refused")
+        try hold(members.keys.allSatisfy({ ControlKey.named($0) != nil }), "An unknown key is refused")
     case .failure(let problem):
         try hold(!isGood, "What is taken alone is taken among others: \(problem.message)")
         try hold(!problem.message.isEmpty, "A problem has a sentence")

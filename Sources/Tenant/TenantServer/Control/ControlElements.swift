@@ -2,9 +2,9 @@ import TenantControl
 import TenantDirectory
 import WebFormats
 
-/// The form of one setting on the control page.
+/// The form of one key on the control page.
 struct ControlElement {
-    let setting: ControlSetting
+    let key: ControlKey
     /// The present value; nil for normal.
     let value: JSONValue?
     let accounts: [DemoAccount]
@@ -15,26 +15,26 @@ struct ControlElement {
     /// Whether it makes a rule for one app or person: then the page says how often, and normal is no choice.
     let isForRule: Bool
 
-    private var key: String { setting.key }
-    private var title: HTML { setting.title }
+    private var name: String { key.name }
+    private var title: HTML { key.title ?? "" }
     /// Two buttons have the same key.
     private var effectID: String {
-        setting.effect == ControlSetting.seed.effect ? "\(key)_seed_effect" : "\(key)_effect"
+        if case .button("seed", _) = key.field { "\(name)_seed_effect" } else { "\(name)_effect" }
     }
 
-    /// The elements refer to the sentence that says what the setting changes for people.
+    /// The elements refer to the sentence that says what the key changes for people.
     var html: HTML {
         """
-        <form method="post" action="\(action)" class="setting \(style)" data-key="\(key)">
+        <form method="post" action="\(action)" class="setting \(style)" data-key="\(name)">
         \(elements)
-        <p class="small" id="\(effectID)">\(HTML(saying: setting.effect))\(timesNote)</p>
+        <p class="small" id="\(effectID)">\(HTML(saying: key.meaning))\(timesNote)</p>
         </form>
 
         """
     }
 
     private var style: HTML {
-        switch setting.form {
+        switch key.field {
         case .toggle: "switched"
         case .button: "pressed"
         default: ""
@@ -42,38 +42,44 @@ struct ControlElement {
     }
 
     private var elements: HTML {
-        switch setting.form {
+        switch key.field {
         case .number:
             input(
-                "type=\"number\" min=\"0\"\(EffectKey.named(key)?.normal == .null ? required : " required" as HTML)",
+                "type=\"number\" min=\"0\"\(key.normal == .null ? required : " required" as HTML)",
                 "\(value?.integer.map(String.init) ?? "")")
         case .text:
             input(
                 "type=\"text\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Mail.Read\"\(required)",
                 "\(value?.string ?? "")")
-        case .choice(let choices, let names):
-            select(choices, names, selected: value?.string ?? value?.integer.map(String.init) ?? "")
+        case .choice(let choices): select(choices, [], selected: value?.string ?? "")
+        case .platformError:
+            select([("", "None")], Self.platformErrors, selected: value?.integer.map(String.init) ?? "")
         case .account(let verb):
             select([], accounts.map { ($0.username, $0.displayName) }, selected: "", verb: verb)
         case .answer(let presets): answer(presets)
         case .button(let value, let style): button(value, title, style: style)
         case .toggle: toggle
         case .nativeFailure: nativeFailure
+        case .json: ""
         }
+    }
+
+    private static let platformErrors = PlatformError.numbers.compactMap { number in
+        PlatformError.numbered(number).map { ("\(number)", "\($0.prefix)\(number): \($0.message)") }
     }
 
     /// A rule says itself how often.
     private var timesNote: HTML {
-        guard let note = setting.timesNote, !isForRule else { return "" }
+        guard let note = key.repetition?.note, !isForRule else { return "" }
         return " \(HTML(saying: note))"
     }
 
     private var required: HTML { isForRule ? " required" : "" }
-    private var label: HTML { "<label for=\"\(key)\">\(HTML(saying: title))</label>\n" }
+    private var label: HTML { "<label for=\"\(name)\">\(HTML(saying: title))</label>\n" }
 
     private func input(_ attributes: HTML, _ value: HTML) -> HTML {
         """
-        \(label)<div class="row"><input id="\(key)" name="\(key)" \(attributes) aria-describedby="\(effectID)" \
+        \(label)<div class="row"><input id="\(name)" name="\(name)" \(attributes) aria-describedby="\(effectID)" \
         value="\(value)">\(setButton())</div>
         """
     }
@@ -82,7 +88,7 @@ struct ControlElement {
         _ choices: [(String, HTML)], _ names: [(String, String)], selected: String, verb: HTML = "Set"
     ) -> HTML {
         """
-        \(label)<div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(effectID)">\
+        \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)">\
         \(options(choices, names, selected))</select>\(setButton(verb: verb))</div>
         """
     }
@@ -94,7 +100,7 @@ struct ControlElement {
             ? ""
             : """
             <label class="count">\(HTML(saying: "Times"))<span class="hidden">: \(HTML(saying: title))</span>\
-            <input class="times" name="times" type="number" min="1" value="\(setting.timesNote == nil ? "1" : "")"></label>
+            <input class="times" name="times" type="number" min="1" value="\(key.repetition == nil ? "1" : "")"></label>
             """
         let now: HTML =
             value?["status"]?.integer.map { status in
@@ -103,7 +109,7 @@ struct ControlElement {
                     "<p class=\"small\">\(HTML(saying: "Now: status %@, %@ more times.", "\(status)", "\(left)"))</p>"
             } ?? ""
         return """
-            \(label)<div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(effectID)">\
+            \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)">\
             \(options(choices, [], ""))</select>\(times)\(setButton())</div>
             \(now)
             """
@@ -112,11 +118,11 @@ struct ControlElement {
     /// A switch says what it is, and pressing it sends the other state; a rule's ends the rule.
     private var toggle: HTML {
         let isOn = rule != nil || value?.bool == true
-        let (name, next) = rule.map { ("remove", "\($0)") } ?? (key, isOn ? "false" : "true")
+        let (sent, next) = rule.map { ("remove", "\($0)") } ?? (name, isOn ? "false" : "true")
         return """
-            <span class="title" id="\(key)_title">\(HTML(saying: title))</span>
-            <div class="row"><button class="switch" id="\(key)" role="switch" aria-checked="\(isOn ? "true" : "false")" \
-            name="\(name)" value="\(next)" aria-labelledby="\(key)_title" aria-describedby="\(effectID)"></button></div>
+            <span class="title" id="\(name)_title">\(HTML(saying: title))</span>
+            <div class="row"><button class="switch" id="\(name)" role="switch" aria-checked="\(isOn ? "true" : "false")" \
+            name="\(sent)" value="\(next)" aria-labelledby="\(name)_title" aria-describedby="\(effectID)"></button></div>
             """
     }
 
@@ -129,7 +135,7 @@ struct ControlElement {
         let normal = isForRule ? [] : Self.options([("", HTML(saying: "None"))], now)
         let suberrors = Controls.NativeFailure.suberrors.map { ($0, "\($0)" as HTML) }
         return """
-            \(label)<div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(effectID)"\(required)>\
+            \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
             \(normal)\(endpoints)</select>\
             <select name="suberror" aria-label="\(HTML(saying: "Suberror"))">\
             \(Self.options([("", HTML(saying: "No suberror"))] + suberrors, value?["suberror"]?.string ?? ""))</select>\
@@ -140,7 +146,7 @@ struct ControlElement {
 
     private func button(_ value: String, _ title: HTML, style: String = "") -> HTML {
         """
-        <button class="wide \(style)" name="\(key)" value="\(value)" aria-describedby="\(effectID)">\
+        <button class="wide \(style)" name="\(name)" value="\(value)" aria-describedby="\(effectID)">\
         \(HTML(saying: title))</button>
         """
     }

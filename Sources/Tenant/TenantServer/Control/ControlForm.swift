@@ -10,7 +10,7 @@ enum ControlForm {
         for field in fields.fields where !["times", "suberror", "code"].contains(field.name) {
             members[field.name] = value(field, fields)
         }
-        if let key = fields["undo"].flatMap(EffectKey.named) { members = [key.name: key.normal] }
+        if let key = fields["undo"].flatMap(ControlKey.named) { members = [key.name: key.normal] }
         return members
     }
 
@@ -20,7 +20,7 @@ enum ControlForm {
     /// Returns a rule with the effects among the members; the other members if there are none.
     static func rule(_ members: [String: JSONValue], _ rule: [String: JSONValue]) -> [String: JSONValue] {
         var rule = rule
-        for (key, value) in members where EffectKey.named(key) != nil {
+        for (key, value) in members where ControlKey.named(key)?.isEffect == true {
             // The rule has the times.
             if case .object(var answer) = value {
                 answer["times"] = nil
@@ -29,16 +29,19 @@ enum ControlForm {
                 rule[key] = value
             }
         }
-        return rule.keys.contains { EffectKey.named($0) != nil } ? ["rules": [.object(rule)]] : members
+        return rule.keys.contains { ControlKey.named($0)?.isEffect == true } ? ["rules": [.object(rule)]] : members
     }
 
     private static func value(_ field: FormFields.Field, _ fields: FormFields) -> JSONValue {
         if field.value.isEmpty { return .null }
-        let presets: [Controls.InjectedAnswer.Preset]
-        switch field.name {
-        case "token_error": presets = Controls.InjectedAnswer.ofToken
-        case "graph_error": presets = Controls.InjectedAnswer.ofGraph
-        case "native_failure":
+        switch ControlKey.named(field.name)?.field {
+        case .answer(let presets):
+            guard let preset = presets.first(where: { $0.name == field.value }),
+                case .object(var answer) = preset.answer
+            else { return .string(field.value) }
+            answer["times"] = fields["times"].flatMap { Int($0) }.map(JSONValue.integer)
+            return .object(answer)
+        case .nativeFailure:
             let words = field.value.split(separator: " ").map(String.init)
             return [
                 "endpoint": JSONValue(words.first), "error": JSONValue(words.dropFirst().first),
@@ -51,27 +54,6 @@ enum ControlForm {
             case "false": return false
             default: return Int(field.value).map(JSONValue.integer) ?? .string(field.value)
             }
-        }
-        guard let preset = presets.first(where: { $0.name == field.value }),
-            case .object(var answer) = preset.answer
-        else { return .string(field.value) }
-        answer["times"] = fields["times"].flatMap { Int($0) }.map(JSONValue.integer)
-        return .object(answer)
-    }
-
-    /// Returns the sentence that confirms a change; nil for an unknown key.
-    static func notice(_ key: String) -> HTML? {
-        switch key {
-        case "reset": "Everything works normally again."
-        case "rotate_key": "From now on, tokens are signed with new keys."
-        case "access_token_seconds", "refresh_token_seconds": "Tokens issued from now on have this lifetime."
-        case "revoke": "The account’s refresh tokens and sessions no longer work."
-        case "require_consent": "The account is asked for consent again."
-        case "rules": "The rule holds from now on."
-        case "remove": "The rule has ended."
-        case "require_mfa": "The next silent request for the account requires a second factor."
-        case let key where ControlChange.keys.contains(key): "The setting has changed."
-        default: nil
         }
     }
 }

@@ -41,7 +41,7 @@ struct ControlHandler: PlatformHandler {
 
     /// Confirms a change. A reset does not reach an app's memory.
     private func notice(after key: String) -> HTML? {
-        guard let notice = ControlForm.notice(key).map({ HTML(saying: $0) }) else { return nil }
+        guard let notice = ControlKey.named(key).map({ HTML(saying: $0.done) }) else { return nil }
         guard key == "reset", let end = clients.journal.now.memoryEnd(after: clock.now()) else { return notice }
         return
             "\(notice) \(HTML(saying: "An app with MSAL still answers a failed request from memory until %@.", end.clock))"
@@ -103,7 +103,7 @@ struct ControlHandler: PlatformHandler {
         switch change {
         case .rule(let rule, let hasEffect):
             controls.begin(rule, hasEffect: hasEffect, now: clock.now())
-            if rule.key == EffectKey.clock { state.leaveFuture(clock.now()) }
+            if rule.key == ControlKey.clock { state.leaveFuture(clock.now()) }
             if rule.effects.closedConnection != nil || rule.effects.outage != nil { await closeIdleConnections() }
         case .endRules(let isOver): controls.end(where: isOver)
         case .revoke(let account): state.change { $0.revoke(account.username, at: clock.now()) }
@@ -146,7 +146,7 @@ struct ControlHandler: PlatformHandler {
                     uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })
             ),
         ]
-        for key in EffectKey.all {
+        for key in ControlKey.effects {
             let rule = rules.first { $0.key == key.name }
             state[key.name] = rule.flatMap { key.json($0.effects) } ?? key.normal
             if case .object(var members) = state[key.name], let times = rule?.times {
@@ -170,7 +170,7 @@ extension Rule {
                 ].filter { $0.value != .null }),
         ]
         if let seconds { members["seconds"] = .integer(seconds) }
-        for key in EffectKey.all { members[key.name] = key.json(effects) }
+        for key in ControlKey.effects { members[key.name] = key.json(effects) }
         return .object(members)
     }
 }

@@ -53,7 +53,7 @@ struct ControlPage: Page {
         <input type="search" id="search" autocomplete="off" aria-describedby="shown">
         <p class="small" id="shown" role="status" data-text="\(HTML(saying: "Shown: %@ of %@", "%1", "%2"))"></p></div>
         <div id="failures" data-for="\(kept.client ?? "") \(kept.user ?? "")">
-        \(ControlGroup.all.map(group))
+        \(ControlKey.groups.map(group))
         </div>
         </div>
         </div>
@@ -67,31 +67,30 @@ struct ControlPage: Page {
     private func group(_ group: ControlGroup) -> HTML {
         let link: HTML =
             (group.isInTutorials ? tryURL : nil).map { " <a href=\"\($0)\">\(HTML(saying: "Try it in iOS"))</a>" } ?? ""
-        let settings = group.settings.filter { !kept.isForSome || $0.isForRules }
-        guard !settings.isEmpty else { return "" }
+        let keys = group.keys.filter { !kept.isForSome || $0.isForRules }
+        guard !keys.isEmpty else { return "" }
         return panel(
             group.title, style: "group",
-            ["<p class=\"small\">\(HTML(saying: group.lead))\(link)</p>\n"] + settings.map(element)
-                + (group.settings.contains { $0.key == "token_error" }
-                    ? ["<p class=\"small\">\(HTML(saying: ControlGroup.memory))</p>"] : []))
+            ["<p class=\"small\">\(HTML(saying: group.lead))\(link)</p>\n"] + keys.map(element)
+                + (group.keys.contains { $0.name == "token_error" }
+                    ? ["<p class=\"small\">\(HTML(saying: ControlKey.memory))</p>"] : []))
     }
 
-    private func element(_ setting: ControlSetting) -> HTML {
+    private func element(_ key: ControlKey) -> HTML {
         // A rule begins from what is normal.
-        let value = kept.isForSome ? EffectKey.named(setting.key)?.normal : state[setting.key]
-        return ControlElement(
-            setting: setting, value: value, accounts: accounts, action: kept.address(),
-            rule: kept.isForSome ? ownRule(setting.key) : nil, isForRule: kept.isForSome
+        ControlElement(
+            key: key, value: kept.isForSome ? key.normal : state[key.name], accounts: accounts, action: kept.address(),
+            rule: kept.isForSome ? ownRule(key) : nil, isForRule: kept.isForSome
         ).html
     }
 
     /// The rule of the present choice that has this effect and no other.
-    private func ownRule(_ key: String) -> Int? {
+    private func ownRule(_ key: ControlKey) -> Int? {
         active.first { rule in
             rule.key == nil && rule.when.clientID == kept.client?.lowercased()
                 && rule.when.username == kept.user?.lowercased() && rule.when.session == nil
-                && EffectKey.all.filter { $0.json(rule.effects) != nil }.map(\.name) == [key]
-                && EffectKey.named(key)?.json(rule.effects) == true
+                && ControlKey.effects.filter { $0.json(rule.effects) != nil }.map(\.name) == [key.name]
+                && key.json(rule.effects) == true
         }?.id
     }
 
@@ -148,16 +147,15 @@ struct ControlPage: Page {
         let client = rule.when.clientID.flatMap { id in clients.first { $0.id.lowercased() == id } }
         // Newcomers have no name yet.
         let user = rule.when.username.map { name in accounts.first { $0.username == name }?.displayName ?? name }
-        let effects = EffectKey.all.compactMap { key -> HTML? in
-            guard let value = json[key.name] else { return nil }
-            let title = ControlGroup.setting(key.name).map { HTML(saying: $0.title) } ?? "<code>\(key.name)</code>"
+        let keys = ControlKey.effects.filter { json[$0.name] != nil }
+        let effects = keys.map { key -> HTML in
+            let value = json[key.name]
+            let title = key.title.map { HTML(saying: $0) } ?? "<code>\(key.name)</code>"
             return value == true
                 ? "\(title)<br>"
-                : "\(title): <code>\(value["status"]?.text ?? value["error"]?.string ?? value.string ?? value.text)</code><br>"
+                : "\(title): <code>\(value?["status"]?.text ?? value?["error"]?.string ?? value?.string ?? value?.text ?? "")</code><br>"
         }
-        let meanings = EffectKey.all.compactMap { key in
-            json[key.name].flatMap { _ in ControlGroup.setting(key.name).map { HTML(saying: $0.effect) } }
-        }
+        let meanings = keys.filter { $0.title != nil }.map { HTML(saying: $0.meaning) }
         let everyone: HTML = rule.when.session == nil ? "Everyone" : "One sign-in"
         let who: HTML =
             "\(client.map { "\($0.name)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: everyone))"

@@ -1,0 +1,237 @@
+import TenantDirectory
+package import WebFormats
+
+/// The keys that the page shows in one place.
+package struct ControlGroup: Sendable {
+    package let title: HTML
+    package let lead: HTML
+    /// Whether the tutorials of the companion show it.
+    package var isInTutorials = true
+    package let keys: [ControlKey]
+}
+
+extension ControlKey {
+    /// The key of the clock, which is one for everyone, so that no rule has it.
+    package static let clock = "clock_seconds"
+
+    /// MSAL's answers from memory, which no key changes.
+    package static let memory: HTML =
+        "After a failure, MSAL for iOS and macOS answers the same silent request from memory, even after a reset: after an OAuth error for 120 seconds or until someone signs in, after 429 or 5xx for 60 seconds or as long as Retry-After says."
+
+    /// All of them, in the order in which they are applied: first the reset, then the effects.
+    package static let all = {
+        let keys = groups.flatMap(\.keys) + inJSON
+        return [reset] + keys.filter(\.isEffect) + keys.filter { !$0.isEffect }
+    }()
+
+    // MARK: On the page
+
+    /// The page's buttons for everything; both have the same key.
+    package static let reset = ControlKey(
+        "reset", "Reset everything", "Every setting returns to normal, and the counts restart at 0.", .reset("true"),
+        done: begun)
+    package static let seed = ControlKey(
+        "reset", "Start over",
+        "Resets everything, signs everyone out, and forgets consents, revocations and new accounts. The signing keys stay.",
+        .reset("seed"), done: begun)
+
+    package static let groups = [
+        ControlGroup(
+            title: "The sign-in page", lead: "What people see while they sign in.",
+            keys: [
+                ControlKey(
+                    "authorize_platform_error", "The next sign-in",
+                    "The sign-in ends with this error, in the application or on a page of the platform.",
+                    .platformError(\.authorizePlatformError)),
+                ControlKey(
+                    "require_consent", "Ask for consent again",
+                    "The next sign-in of this person shows the page with the permissions.",
+                    .account(verb: "Require") { .requireConsent($0) }, done: "The account is asked for consent again."),
+                ControlKey(
+                    "require_mfa", "Require a second factor",
+                    "The next silent request fails, so the application opens the sign-in page.",
+                    .account(verb: "Require") { .requireSecondFactor($0) },
+                    done: "The next silent request for the account requires a second factor."),
+                ControlKey(
+                    "revoke", "Revoke refresh tokens and sessions",
+                    "At the next renewal of a token, the application asks this person to sign in again.",
+                    .account(verb: "Revoke") { .revoke($0) },
+                    done: "The account’s refresh tokens and sessions no longer work."),
+                ControlKey(
+                    "ignore_max_age", "Ignore prompt=login and max_age",
+                    "When it is ignored, the application gets an earlier sign-in and has to refuse it.",
+                    .toggle(\.ignoresFreshness)),
+            ]),
+        ControlGroup(
+            title: "Tokens", lead: "What the application gets when it redeems a code or renews a token.",
+            keys: [
+                ControlKey(
+                    "token_error", "Token endpoint",
+                    "The next token requests get this response: signing in or renewing a token fails.",
+                    .answer(\.tokenError, Controls.InjectedAnswer.ofToken),
+                    repetition: Repetition(
+                        note:
+                            "Without a number, 503 is sent twice and any other response once. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
+                    ) { ($0["status"]?.integer ?? 0) >= 500 }),
+                ControlKey(
+                    "token_platform_error", "The next token request",
+                    "The application shows what the error means and who can fix it.",
+                    .platformError(\.tokenPlatformError),
+                    repetition: Repetition(
+                        note:
+                            "AADSTS90033 happens twice. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
+                    ) { ($0.integer.flatMap(PlatformError.numbered)?.status.code ?? 0) >= 500 }),
+                ControlKey(
+                    "access_token_seconds", "Access tokens (seconds)",
+                    "When an access token expires, the application renews it without asking.",
+                    .number(\.accessTokenSeconds, normal: .null, upTo: tenYears), done: lifetime),
+                ControlKey(
+                    "refresh_token_seconds", "Refresh tokens (seconds)",
+                    "When a refresh token expires, the person has to sign in again.",
+                    .number(\.refreshTokenSeconds, normal: .integer(90 * 24 * 3600), upTo: tenYears), done: lifetime),
+                ControlKey(
+                    clock, "The clock: seconds ahead",
+                    "Codes, tokens and sessions expire as if this time had passed. It goes only forward, and the reset puts it back. Applications with the right time refuse ID tokens from the future.",
+                    .number(\.clockSeconds, normal: 0, upTo: tenYears), isForEveryone: true),
+                ControlKey(
+                    "refresh_token_single_use", "Refresh tokens: good for one use",
+                    "A single-use token that is used twice revokes all tokens of its sign-in.",
+                    .toggle(\.hasSingleUseRefreshTokens)),
+                ControlKey(
+                    "declined_scope", "A scope that is never granted",
+                    "The sign-in succeeds, but its tokens lack this scope.", .scope(\.declinedScope)),
+                ControlKey(
+                    "bad_id_token", "ID token of the next code",
+                    "An application that checks the ID token refuses the next sign-in.",
+                    .choice(
+                        \.idTokenFault, isOnce: true, normal: "Normal",
+                        [
+                            (.signature, "Wrong signature"), (.issuer, "Wrong issuer"), (.audience, "Wrong audience"),
+                            (.nonce, "Wrong nonce"), (.expired, "Expired"), (.notYetValid, "Not yet valid"),
+                            (.algorithmNone, "Algorithm none"), (.unknownKeyID, "Unknown key ID"),
+                            (.tenant, "Tenant and issuer differ"),
+                        ])),
+                ControlKey(
+                    "rotate_key", "Rotate the signing keys",
+                    "The next ID token is signed with a new key, which the application has to fetch.",
+                    Kind(.button(value: "true")) { (value, _) throws(Problem) in
+                        try value.flag() ? [.rotateKey] : []
+                    }, done: "From now on, tokens are signed with new keys."),
+                ControlKey(
+                    "key_set", "The published keys",
+                    "An application that has not read the newest key cannot check the next ID token. It should try again.",
+                    .choice(
+                        \.keySetFault, normal: "Normal",
+                        [(.late, "Without the newest key"), (.unavailable, "Not available")]), isForEveryone: true),
+            ]),
+        ControlGroup(
+            title: "Graph and APIs", lead: "What a call with an access token returns.",
+            keys: [
+                ControlKey(
+                    "graph_error", "Graph",
+                    "The next calls of Graph get this response: the application cannot show the profile.",
+                    .answer(\.graphError, Controls.InjectedAnswer.ofGraph)),
+                ControlKey(
+                    "expire_tokens", "Let all access tokens expire",
+                    "Graph and the APIs refuse every access token issued until now. A renewed one is accepted.",
+                    .mark(\.tokenExpiry)),
+                ControlKey(
+                    "claims_challenge", "Begin a claims challenge at Graph",
+                    "Graph refuses every token until the application requests one with the named claims.",
+                    .mark(\.claimsChallenge)),
+                ControlKey(
+                    "missing_scope", "A scope that the APIs require",
+                    "A call without this scope is refused with 403, and the application can ask for it.",
+                    .scope(\.missingScope)),
+            ]),
+        ControlGroup(
+            title: "Native authentication", lead: "Sign-ins in an app’s own screens, which call these endpoints.",
+            isInTutorials: false,
+            keys: [
+                ControlKey(
+                    "native_failure", "The next request of native authentication",
+                    "The app’s delegate gets this error. With redirect, MSAL asks the app to open the browser.",
+                    .nativeFailure(\.nativeFailure))
+            ]),
+        ControlGroup(
+            title: "The network", lead: "Responses that come late, get lost or never arrive.",
+            keys: [
+                ControlKey(
+                    "provider_down", "Identity provider",
+                    "While it is down, no token can be renewed. People who are signed in stay signed in.",
+                    .choice(
+                        \.outage, normal: "Available",
+                        [
+                            (.workforce, "Entra ID is down"), (.external, "The external tenant is down"),
+                            (.b2c, "B2C is down"), (.social, "Contoso Social is down"), (.all, "All are down"),
+                        ])),
+                ControlKey(
+                    "token_delay_ms", "Delay of the token endpoint (ms)",
+                    "Signing in and renewing a token take this much longer.",
+                    .number(\.tokenDelay, normal: 0, upTo: tenMinutes)),
+                ControlKey(
+                    "graph_delay_ms", "Delay of Graph (ms)", "Each call of Graph takes this much longer.",
+                    .number(\.graphDelay, normal: 0, upTo: tenMinutes)),
+                ControlKey(
+                    "close_connection", "Close the connection without a response",
+                    "The next requests there get no response, as if the network had failed.",
+                    .choice(
+                        \.closedConnection, isOnce: true, normal: "Never",
+                        [(.token, "Token endpoint, next requests"), (.graph, "Graph, next request")]),
+                    repetition: Repetition(note: dropped) { $0 == "token" }),
+                ControlKey(
+                    "lost_token_answer", "Drop the next token responses",
+                    "The next token requests succeed, but the application gets a 504 instead of the tokens.",
+                    .toggle(\.losesTokenAnswer, isOnce: true), repetition: Repetition(note: dropped) { _ in true }),
+            ]),
+    ]
+
+    private static let tenYears = 10 * 365 * 86_400
+    private static let tenMinutes = 600_000
+    private static let begun: HTML = "Everything works normally again."
+    private static let lifetime: HTML = "Tokens issued from now on have this lifetime."
+    private static let dropped: HTML =
+        "At the token endpoint it happens twice. MSAL for iOS and macOS repeats such a request, so the app would not notice a single failure."
+
+    // MARK: For programs
+
+    private static let inJSON = [
+        ControlKey(
+            "hold", nil,
+            "Requests there wait, with nothing done for them, until the rule ends or ten minutes have passed. `held` says how many wait; more than 100 do not. Whoever breaks off is forgotten.",
+            .choice(\.hold)),
+        ControlKey(
+            "b2c_issuer_with_policy", nil, "The issuer of B2C names the user flow.", .toggle(\.hasIssuerWithPolicy)),
+        ControlKey(
+            "id_token_claims", nil,
+            "ID tokens have these claims in place of the real ones; a claim that is null is left out.",
+            .claims(\.idTokenClaims)),
+        ControlKey("omit_auth_time", nil, "ID tokens lack `auth_time`.", .toggle(\.omitsAuthTime)),
+        ControlKey(
+            "generic_provider", nil,
+            "A refresh cannot request more than was granted, and there is a revocation endpoint, as at other providers.",
+            .toggle(\.isGeneric)),
+        ControlKey(
+            "unknown_key", nil, "The published keys include one of a type that clients do not know.",
+            .toggle(\.publishesUnknownKey)),
+        ControlKey(
+            "second_factor", nil, "Graph and the renewal of tokens require a second factor of the sign-in.",
+            .toggle(\.requiresSecondFactor)),
+        ControlKey("graph_throttled", nil, "Graph asks for a pause.", .toggle(\.hasThrottledGraph, isOnce: true)),
+        ControlKey(
+            "no_permissions", nil, "The registration lists no API, so that tokens for one cannot be renewed.",
+            .toggle(\.listsNoAPI)),
+        ControlKey(
+            "revoked", nil,
+            "Sign-ins before it are revoked. In a rule for a session, they have ended, and the next one asks for the password.",
+            .revocation(\.revokedAt)),
+        ControlKey(
+            "remove", nil, "Ends the rule with this `id`, or all for this `session`.",
+            Kind(.json("a number, `{\"session\": …}`")) { (value, _) throws(Problem) in
+                [try ControlChange.remove(value)]
+            }, done: "The rule has ended."),
+        ControlKey(
+            "rules", nil, "Adds rules: effects for one application or person. `[]` ends all.",
+            Kind(.json("an array"), act: ControlChange.rules), done: "The rule holds from now on."),
+    ]
+}
