@@ -216,4 +216,31 @@ struct ControlPageTests {
             ])
         #expect(Set(ControlKey.all.map(\.name)).count == ControlKey.all.count)
     }
+
+    /// The row of a key in the recipes' table.
+    private static func row(_ key: ControlKey) -> String {
+        let value =
+            switch key.field {
+            case .number(let limit): "0 to \(limit)"
+            case .text: "a scope"
+            case .choice(let choices): choices.dropFirst().map { "`\($0.value)`" }.joined(separator: ", ")
+            case .platformError: "a number of the page's list"
+            case .answer: "`status`, `body`, `headers`, `times`"
+            case .nativeFailure: "`endpoint`, `error`, `suberror`, `code`"
+            case .toggle: "`true`"
+            case .account: "a username"
+            case .button("seed", _): "`\"seed\"`"
+            case .button(let value, _): "`\(value)`"
+            case .json(let values): values
+            }
+        return "| `\(key.name)` | \(value)\(key.effect?.isOnce == true ? ", once" : "") | \(key.meaning.text) |"
+    }
+
+    @Test func `the recipes list every key with its values and its meaning`() throws {
+        let rows = ([.reset, .seed] + ControlKey.all.dropFirst()).map(Self.row)
+        let table = (["| key | value | what it does |", "|---|---|---|"] + rows).joined(separator: "\n")
+        let guide = URL(fileURLWithPath: TestTenant.publicFolder).deletingLastPathComponent()
+            .appendingPathComponent("deploy/recipes/README.md")
+        #expect(try String(contentsOf: guide, encoding: .utf8).contains(table + "\n"), "\(table)")
+    }
 }
