@@ -76,6 +76,31 @@ struct FileResponder: Responder {
         }
     }
 
+    static let commented: [(name: String, content: String, served: String)] = [
+        ("a.js", "// Why.\nlet a = 1; // b\n  // c\nf()\n", "\nlet a = 1; // b\n\nf()\n"),
+        ("a.mjs", "/** Why,\n * and how. */\nf()", "\n\nf()"),
+        ("a.js", "/* 1 */ f() /* 2 */\n/* // */ g()\n/**/h()", " f() /* 2 */\n g()\nh()"),
+        ("a.js", "/*/ 1\n// 2\n*/\n// */\nf()", "\n\n\n\nf()"),
+        ("a.js", "f()\n/* no end\ng()", "f()\n\n"),
+        ("a.js", "// only this", ""),
+        ("a.js", "", ""),
+        ("a.css", "/* Why. */\na { color: red }\n  /* and\n so */ b {}\n", "\na { color: red }\n\n b {}\n"),
+        ("a.css", "a {\n  // stays\n}\nb { c: url(//d/*) }\n", "a {\n  // stays\n}\nb { c: url(//d/*) }\n"),
+        ("a.txt", "// stays\n/* too */\n", "// stays\n/* too */\n"),
+        ("a.html", "<pre>\n// stays\n</pre>\n", "<pre>\n// stays\n</pre>\n"),
+    ]
+
+    @Test(arguments: commented)
+    func `scripts and styles are served without the comments that begin a line, and their lines keep their numbers`(
+        name: String, content: String, served: String
+    ) throws {
+        let path = "\(folder.outer)/comments"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try content.write(toFile: "\(path)/\(name)", atomically: false, encoding: .utf8)
+        let body = try #require(try StaticFiles(folder: path)["/\(name)"]?.body)
+        #expect(String(decoding: body, as: UTF8.self) == served)
+    }
+
     @Test func `the error names a missing folder`() {
         #expect(throws: StaticFilesError.unreadable(path: folder.outer + "/no", reason: "No such file or directory")) {
             try StaticFiles(folder: folder.outer + "/no")
@@ -195,12 +220,12 @@ struct FileResponder: Responder {
     }
 
     @Test(arguments: [
-        ("text/html; charset=utf-8", true, true), ("text/plain; charset=utf-8", true, true),
+        ("text/html; charset=utf-8", true, true), ("text/plain; charset=utf-8", false, false),
         ("application/pdf", true, true), ("image/svg+xml", true, false), ("text/css; charset=utf-8", false, false),
-        ("text/javascript", false, false), ("application/json", true, false), ("image/png", false, false),
+        ("text/javascript", false, false), ("application/json", false, false), ("image/png", false, false),
         ("text/css-not", true, true), ("", true, true),
     ])
-    func `documents and the unknown have the fields of documents, SVG pictures and JSON the policy alone, others none`(
+    func `documents and the unknown have the fields of documents, SVG pictures the policy alone, others none`(
         _ type: String, _ hasPolicy: Bool, _ hasAll: Bool
     ) async throws {
         struct Typed: Responder {

@@ -5,9 +5,9 @@ import HTTPWire
 enum ContentKind: CaseIterable {
     /// Everything that a browser may show as a page, and what says no type.
     case document
-    /// An SVG picture, which can contain scripts, and data of a person, which nobody may frame.
-    case guarded
-    /// Styles, scripts, other pictures and fonts, which only other pages use.
+    /// An SVG picture, which can contain scripts.
+    case picture
+    /// Styles, scripts, other pictures, fonts, JSON and plain text: with `nosniff` none of it can run or load anything.
     case resource
 
     /// - Parameter type: The value of `Content-Type`; nil for none.
@@ -15,8 +15,10 @@ enum ContentKind: CaseIterable {
         // By bytes: every answer that is made for its request passes here.
         let name = type.map { Substring($0.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }) }
         switch name {
-        case "image/svg+xml", "application/json": self = .guarded
-        case "text/css", "text/javascript", "image/png", "image/jpeg", "image/webp", "font/woff2": self = .resource
+        case "image/svg+xml": self = .picture
+        case "text/css", "text/javascript", "text/plain", "application/json", "image/png", "image/jpeg", "image/webp",
+            "font/woff2":
+            self = .resource
         default: self = .document
         }
     }
@@ -32,17 +34,17 @@ struct ContentFields: Sendable {
     /// One value for each kind.
     struct ByKind<Value: Sendable>: Sendable {
         let document: Value
-        let guarded: Value
+        let picture: Value
         let resource: Value
 
         init(_ make: (ContentKind) -> Value) {
-            (document, guarded, resource) = (make(.document), make(.guarded), make(.resource))
+            (document, picture, resource) = (make(.document), make(.picture), make(.resource))
         }
 
         subscript(kind: ContentKind) -> Value {
             switch kind {
             case .document: document
-            case .guarded: guarded
+            case .picture: picture
             case .resource: resource
             }
         }
@@ -53,7 +55,7 @@ struct ContentFields: Sendable {
             var fields = configuration.responseFields
             switch kind {
             case .document: fields.append(contentsOf: configuration.documentFields)
-            case .guarded:
+            case .picture:
                 if let policy = configuration.documentFields[.contentSecurityPolicy] {
                     fields[.contentSecurityPolicy] = policy
                 }

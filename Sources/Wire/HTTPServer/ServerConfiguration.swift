@@ -13,8 +13,8 @@ public struct ServerConfiguration: Sendable {
     /// Fields put on every response, errors of the wire included, unless the response sets the same name itself.
     public var responseFields: HTTPFields
     /// Fields put in addition on every response that a browser may show as a page: on all but style sheets, scripts,
-    /// pictures, fonts and JSON. Of these, an SVG picture, which can contain scripts, and JSON, which nobody may frame, get
-    /// the Content-Security-Policy alone.
+    /// pictures, fonts, JSON and plain text. Of these, an SVG picture, which can contain scripts, gets the
+    /// Content-Security-Policy alone.
     public var documentFields: HTTPFields = [:]
     /// The limits on the data that a client may send or hold.
     public var limits: Limits
