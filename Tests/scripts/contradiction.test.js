@@ -1,6 +1,7 @@
 // An explanation never contradicts the text that it stands under: no duration, time or name of its own, and no time that is another's.
 
 import assert from "node:assert/strict";
+import "./page.js";
 import { findings } from "../../Public/scripts/base/error-text.js";
 
 const read = (path) => JSON.parse(Deno.readTextFileSync(new URL(path, import.meta.url)));

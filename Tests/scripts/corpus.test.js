@@ -5,6 +5,7 @@
 // captured answers, with Microsoft's fictitious identifiers.
 
 import assert from "node:assert/strict";
+import "./page.js";
 import { findings } from "../../Public/scripts/base/error-text.js";
 
 const CORPUS = JSON.parse(Deno.readTextFileSync(new URL("corpus.json", import.meta.url)));

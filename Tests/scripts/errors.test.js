@@ -1,6 +1,7 @@
 // The parts of a pasted error, and its causes.
 
 import assert from "node:assert/strict";
+import "./page.js";
 import { findings } from "../../Public/scripts/base/error-text.js";
 import { msalError, nativeError, printed } from "../../Public/scripts/base/msal-errors.js";
 import { msidError } from "../../Public/scripts/base/msal-messages.js";

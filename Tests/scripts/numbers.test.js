@@ -1,6 +1,7 @@
 // The table of the platform's numbers: all that the tenant sends are in it, and each cause has its sentences in every language.
 
 import assert from "node:assert/strict";
+import "./page.js";
 import { oauthErrors, subErrors } from "../../Public/scripts/base/error-words.js";
 import { findings } from "../../Public/scripts/base/error-text.js";
 import { fullNumber, graphCodes, pageOf, personFor, platformNumber } from "../../Public/scripts/base/platform-numbers.js";

@@ -46,6 +46,16 @@ for (
   Deno.test(sentence, () => assert.equal(wholeText(fillTemplate(source, { format, values, t: (name) => `${name} {a}` })), `${wanted}\n`));
 }
 
+Deno.test("lines that the tutorial lacks have the reason, and no empty line does", () => {
+  assert.deepEqual(fillTemplate("a\n%own token\nb\n\n%if x\nc\n%end\nd ⟦api⟧\n%own\ne", { format: "swift", values: {} }), [
+    { text: "a", steps: [] },
+    { text: "b", steps: [], own: "token" },
+    { text: "", steps: [] },
+    { text: "d", steps: ["api"], own: "token" },
+    { text: "e", steps: [] },
+  ]);
+});
+
 Deno.test("lines have the steps of the flow, and a line its own", () => {
   assert.deepEqual(fillTemplate("a\n%steps token api\nb\n\nc ⟦callback⟧\n%steps\nd", { format: "swift", values: {} }), [
     { text: "a", steps: [] },

@@ -1,6 +1,7 @@
 // An error is explained by the same finding wherever it was copied from, and beside whatever other number it stands.
 
 import assert from "node:assert/strict";
+import "./page.js";
 import { findings } from "../../Public/scripts/base/error-text.js";
 
 const read = (path) => JSON.parse(Deno.readTextFileSync(new URL(path, import.meta.url)));

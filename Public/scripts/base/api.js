@@ -1,7 +1,6 @@
 // The server's JSON API as the pages use it, and its failures in plain words.
 
-import { leaving } from "./leaving.js";
-import { base, t } from "./page.js";
+import { base, leaving, t } from "./page.js";
 import { ofBrowser } from "./storage.js";
 
 /** The application's name: the first segment of the path of the page, below ours. */

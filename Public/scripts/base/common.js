@@ -2,8 +2,7 @@
 // its end on a shared device, which a kiosk has in its own way.
 
 import { onTold, post } from "./api.js";
-import { leaving } from "./leaving.js";
-import { element, isShared, language, loadTexts, t } from "./page.js";
+import { element, isShared, language, leaving, loadTexts, t } from "./page.js";
 import { isBlocked } from "./storage.js";
 
 const languages = {

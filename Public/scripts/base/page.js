@@ -1,12 +1,36 @@
 // The page itself: where it is, its language and sentences, which the server has put into it, and how its elements are made.
 
-import { loadJSON } from "./leaving.js";
-
 /** The path below which all its addresses are, as "/companion"; empty when the host is its own. */
 export const base = document.documentElement.dataset.base;
 
 /** Whether several people use this browser, one after another. */
 export const isShared = document.querySelector('meta[name="device"]')?.content === "shared";
+
+// MARK: Files and leaving
+
+// A kiosk, and each page of a shared device, is emptied when it is left (common.js). Everything that it waits for from outside ends with it.
+
+/** Aborts when the page is emptied: no answer and no event comes to it any more. */
+export const leaving = new AbortController();
+
+/** The text of a file that is the same for everybody; an emptied page waits for it for ever. */
+export async function loadFile(address) {
+  const { signal } = leaving;
+  try {
+    const response = await fetch(address, { signal });
+    const text = await response.text();
+    // Until its body is there.
+    signal.throwIfAborted();
+    if (!response.ok) throw new Error(`${response.status}: ${address}`);
+    return text;
+  } catch (error) {
+    if (signal.aborted) return new Promise(() => {});
+    throw error;
+  }
+}
+
+/** The value of such a file, as JSON has it. */
+export const loadJSON = async (address) => JSON.parse(await loadFile(address));
 
 // MARK: Sentences
 

@@ -3,7 +3,7 @@
 // Sources: reference-error-codes.md of MicrosoftDocs/entra-docs, error-codes.md of Azure AD B2C, concepts/errors.md of Microsoft Graph's
 // documentation, and EntraID-ErrorCodes of f-bader. The names are Microsoft's.
 
-import { loadJSON } from "./leaving.js";
+import { loadJSON } from "./page.js";
 
 const { who, numbers: rows } = await loadJSON(new URL("../../data/aadsts.json", import.meta.url));
 const table = new Map(rows.map((row) => [row.number, row]));

@@ -1,6 +1,6 @@
 // The rules of the templates in Public/projects, and what the values in them are made from: clouds, and the demo's tenant.
 
-import { loadJSON } from "./leaving.js";
+import { loadJSON } from "./page.js";
 
 /** The projects, their files and their words. */
 export const data = await loadJSON(new URL("../../projects/projects.json", import.meta.url));

@@ -5,9 +5,8 @@ import { app, get, post, postSignOut, tellOtherTabs } from "../base/api.js";
 import { button, say, show, showMessage, stopGoingBack } from "./screen.js";
 import { takeKiosk } from "./tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./watch.js";
-import { leaving } from "../base/leaving.js";
 import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "../base/return-trip.js";
-import { t } from "../base/page.js";
+import { leaving, t } from "../base/page.js";
 import { isBlocked, ofBrowser, ofTab } from "../base/storage.js";
 
 const trouble = document.getElementById("trouble");

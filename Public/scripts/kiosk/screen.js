@@ -1,7 +1,6 @@
 // One screen of the kiosk at a time, with its title and with the focus on its heading.
 
-import { leaving } from "../base/leaving.js";
-import { t } from "../base/page.js";
+import { leaving, t } from "../base/page.js";
 
 const views = [...document.querySelectorAll(".view")];
 const message = document.getElementById("message");

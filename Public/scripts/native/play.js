@@ -1,8 +1,7 @@
 // An app with native authentication, which the server plays at the demo tenant: a press is a request.
 
 import { Failure, get, post } from "../base/api.js";
-import { leaving, loadFile } from "../base/leaving.js";
-import { base, element, t, withElements } from "../base/page.js";
+import { base, element, leaving, loadFile, t, withElements } from "../base/page.js";
 import { swiftFunction } from "./swift.js";
 
 const [requests, reading, swift, request, answer] = ["requests", "reading", "swift", "request", "answer"].map((id) =>

@@ -2,8 +2,7 @@
 
 import { button } from "../base/buttons.js";
 import { blockCard } from "./setup.js";
-import { loadFile, loadJSON } from "../base/leaving.js";
-import { element, loadTexts, t } from "../base/page.js";
+import { element, loadFile, loadJSON, loadTexts, t } from "../base/page.js";
 import { data, fillTemplate, holds, isUnknown, swiftList, wholeText, wordsFor } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
 

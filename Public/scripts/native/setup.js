@@ -1,8 +1,7 @@
 // A native app's needs, as native.json has them, and the form that asks for what is put into it.
 
 import { button, copyButton } from "../base/buttons.js";
-import { loadJSON } from "../base/leaving.js";
-import { element, t } from "../base/page.js";
+import { element, loadJSON, t } from "../base/page.js";
 import { swiftList, swiftText } from "../base/project.js";
 import { filled, followValues, remember } from "../base/values.js";
 

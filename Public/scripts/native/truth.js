@@ -1,8 +1,7 @@
 // Shows what the demo tenant has from the platform: every fact with its source, and the reason of each difference.
 
 import "../base/common.js";
-import { loadJSON } from "../base/leaving.js";
-import { element, t } from "../base/page.js";
+import { element, loadJSON, t } from "../base/page.js";
 
 const facts = await loadJSON(new URL("../../data/truth.json", import.meta.url));
 

@@ -3,7 +3,7 @@
 // MSAL's names and signatures are those of its headers, https://github.com/AzureAD/microsoft-authentication-library-for-objc/tree/dev/MSAL/src/public
 
 import { authorityClass } from "../base/authority-rules.js";
-import { loadFile } from "../base/leaving.js";
+import { loadFile } from "../base/page.js";
 import { fillTemplate, graphRoot, policyPieces, swiftList, wordsFor } from "../base/project.js";
 
 const templates = {

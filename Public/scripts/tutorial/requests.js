@@ -3,7 +3,9 @@
 
 import { element, hangingLines, language, loadTexts, t } from "../base/page.js";
 import { nativeError } from "../base/msal-errors.js";
-import { fine } from "../base/steps.js";
+
+/** The outcomes of a step that has gone well. */
+export const fine = new Set(["ok", "cache", "refreshed"]);
 
 // MARK: Flows
 

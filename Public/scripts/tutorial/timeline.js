@@ -3,7 +3,6 @@
 
 import { base, element, t, withElements } from "../base/page.js";
 import { light, present as lit, signInError, source } from "./panels.js";
-import { fine } from "../base/steps.js";
 
 const page = document.body.dataset.page;
 
@@ -70,7 +69,7 @@ export async function update() {
   } catch (failure) {
     empty.textContent = failure.message;
   }
-  if (answer.events.length > 0) requests ??= await import("./requests.js");
+  if (answer.events.length > 0) [requests] = await Promise.all([import("./requests.js"), import("./drawing.js")]);
   if (turn !== asked) return;
   client = answer.client;
   const found = requests?.withSettings(requests.flowsOf(answer.events), answer.attempts) ?? [];
@@ -188,7 +187,7 @@ function showPlace() {
 /** A step as an item of its list, which opens to its time, its request and the ids to find it by. */
 function step(event) {
   const { kind, outcome, signIn } = event;
-  const good = fine.has(outcome);
+  const good = requests.fine.has(outcome);
   const title = t(`timeline.step.${kind}`);
   const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
   const head = element(

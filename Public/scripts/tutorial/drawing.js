@@ -1,5 +1,7 @@
 // In the drawing of app, MSAL, identity platform and Graph, a step of a flow goes its way along the arrows. The timeline says the
-// same in words.
+// same in words, and loads this with the first step.
+
+import { fine } from "./requests.js";
 
 const wires = Object.fromEntries(["msal", "platform", "graph"].map((name) => [name, document.getElementById(`wire-${name}`)]));
 const drawing = document.getElementById("drawing");
@@ -28,9 +30,6 @@ const legs = {
   challenge: [out("graph", "GET /me"), back("graph", "401 claims")],
   sign_out: [out("msal", "signout"), out("platform", "logout")],
 };
-
-/** The outcomes of a step that has gone well. */
-export const fine = new Set(["ok", "cache", "refreshed"]);
 
 let waiting = [];
 let isPlaying = false;
@@ -112,4 +111,4 @@ function move({ wire, what, isBack = false, isBad }, mine) {
   });
 }
 
-if (parcel) document.addEventListener("companion-step", come);
+document.addEventListener("companion-step", come);
