@@ -108,6 +108,7 @@ export function policyPieces(authority) {
 //   %if a !b … %else … %end   keeps lines while a is set and b is not
 //   %part name … %end         lines that `%use name` puts in its place, as far indented as itself
 //   %steps a b                the steps of a flow that the following lines stand for; a line's own are at its end: ⟦a b⟧
+//   %own why … %own           lines that the tutorial does not have, or has otherwise, with the reason
 //   {{name}}, {{=name}}       a value, escaped or as it is; {{t name}} a text in the reader's language
 
 const tag = /\{\{(=|t )?(\w+)\}\}/g;
@@ -150,13 +151,14 @@ function block(lines, start) {
 /**
  * Fills in a template.
  *
- * `format` is swift, plist, pbxproj or md; a value that is missing or empty is not set. Returns lines { text, steps }, of which no
- * two that follow each other are empty.
+ * `format` is swift, plist, pbxproj or md; a value that is missing or empty is not set. Returns lines { text, steps, own }, of which
+ * no two that follow each other are empty; `own` is the reason why a line is not the tutorial's.
  */
 export function fillTemplate(source, { format, values, t = (name) => name }) {
   const parts = new Map();
   const found = [];
   let current = [];
+  let reason;
   const filled = (text) =>
     text.replace(tag, (_, kind, name) => {
       if (kind === "t ") {
@@ -169,7 +171,7 @@ export function fillTemplate(source, { format, values, t = (name) => name }) {
   const walk = (lines, margin) => {
     for (let index = 0; index < lines.length;) {
       const line = lines[index];
-      const [, indent, word, rest = ""] = line.match(/^(\s*)%(if|part|use|steps)(?: (.*))?$/) ?? [];
+      const [, indent, word, rest = ""] = line.match(/^(\s*)%(if|part|use|steps|own)(?: (.*))?$/) ?? [];
       index += 1;
       if (word === "if" || word === "part") {
         const inner = block(lines, index);
@@ -178,9 +180,11 @@ export function fillTemplate(source, { format, values, t = (name) => name }) {
         else walk(holds(rest) ? inner.lines : inner.alternative, margin);
       } else if (word === "use") walk(parts.get(rest) ?? [], margin + indent);
       else if (word === "steps") current = rest.split(" ").filter(Boolean);
+      else if (word === "own") reason = rest || undefined;
       else {
-        const [, text, own] = line.match(/^(.*?)\s*(?:⟦(.*)⟧)?$/);
-        found.push({ text: text && margin + filled(text), steps: own?.split(" ") ?? (text ? current : []) });
+        const [, text, steps] = line.match(/^(.*?)\s*(?:⟦(.*)⟧)?$/);
+        const shown = { text: text && margin + filled(text), steps: steps?.split(" ") ?? (text ? current : []) };
+        found.push(text && reason ? { ...shown, own: reason } : shown);
       }
     }
   };

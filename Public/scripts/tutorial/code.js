@@ -187,9 +187,31 @@ function draw() {
   drawn = JSON.stringify(chosen);
   shown = program(chosen);
   listing.replaceChildren(...hangingLines(shown.map(({ text }) => text).join("\n"), "line run"));
-  shown.forEach(({ steps }, index) => (listing.children[index].dataset.steps = steps.join(" ")));
+  shown.forEach(({ steps, own }, index) => {
+    listing.children[index].dataset.steps = steps.join(" ");
+    if (own) mark(listing.children[index], own, shown[index - 1]?.own);
+  });
   colour(listing);
   light();
+}
+
+/** Marks a line that is not the tutorial's. The first of those with one reason says it when asked. */
+function mark(run, reason, before) {
+  run.classList.add("own");
+  if (reason === before) return;
+  const button = Object.assign(element("button"), {
+    type: "button",
+    title: t("code.own"),
+    ariaLabel: t("code.own"),
+    ariaExpanded: "false",
+  });
+  button.addEventListener("click", () => {
+    const isOpen = button.ariaExpanded === "true";
+    button.ariaExpanded = String(!isOpen);
+    if (isOpen) button.nextElementSibling.remove();
+    else button.after(element("span", "why", t(`code.own.${reason}`)));
+  });
+  run.append(button);
 }
 
 /** The steps that are a call of acquireTokenSilent. */
@@ -250,7 +272,7 @@ function colour(listing) {
   // Forced colours would make blocks of the ranges.
   if (matchMedia("(forced-colors: active)").matches) return;
   const found = Object.fromEntries(kinds.map((kind) => [kind, []]));
-  for (const { lastChild: text } of listing.children) {
+  for (const { childNodes: [, text] } of listing.children) {
     for (const match of text.data.matchAll(words)) {
       const range = new StaticRange({
         startContainer: text,

@@ -64,7 +64,7 @@ function valuesOf(page, choice) {
 /**
  * Loads a tutorial's program; `page` is ios, macos, external or b2c.
  *
- * Returns the function that makes its lines `{ text, steps }` from a choice: the application's `kind`, `authority`, `scopes` and
+ * Returns the function that makes its lines `{ text, steps, own }` from a choice: the application's `kind`, `authority`, `scopes` and
  * `api`; the app's own `clientID`, `bundleID`, `knownAuthority`, `graph` and `editPolicy`; a sign-in's `prompt`, `loginHint`, `extraScopes`,
  * `claims`, `tenant`, `domainHint`; what is the native app's alone, `webView` and `completion`; and where Sign Out signs out,
  * `signoutFromBrowser`.

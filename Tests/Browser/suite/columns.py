@@ -448,6 +448,35 @@ def not_decoded(browser):
             assert asked == 0 and not browser.driver.find_elements("css selector", "#timeline .token"), browser.server.settings
 
 
+@test("a line that is not the tutorial's says why when asked, in its place, and what is copied has no word of that")
+def not_the_tutorials(browser):
+    challenge, token, queue = "meets no claims challenge", "logs the whole token", "calls back on it"
+    for page, reasons in {
+        "ios": {challenge, token, queue, "takes an error of Graph", "shows username"},
+        "macos": {challenge, token, queue, "takes an error of Graph", "shows username"},
+        "external": {token, queue, "log says nothing", "begins in viewWillAppear", "shows username"},
+        "b2c": {token, queue},
+    }.items():
+        browser.open(f"/{page}")
+        browser.one("#code .run")
+        marks = browser.all("#code .run > button")
+        code = browser.one("#code .listing").get_property("textContent")
+        for mark in marks:
+            # By keyboard, which scrolls to it.
+            mark.send_keys(Keys.ENTER)
+            assert mark.get_attribute("aria-expanded") == "true" and mark.accessible_name == "Not in the tutorial: why?"
+        said = [why.text for why in browser.all("#code .why")]
+        assert len(said) == len(marks) and all(any(reason in text for text in said) for reason in reasons), (page, said)
+        assert all(any(reason in text for reason in reasons) for text in said), (page, said)
+        selected = browser.driver.execute_script("const all = getSelection(); all.selectAllChildren(document.querySelector('.listing')); return all.toString();")
+        assert not any(reason in selected for reason in reasons) and "prefix(8)" in selected, page
+        for mark in marks:
+            mark.send_keys(Keys.SPACE)
+        assert browser.one("#code .listing").get_property("textContent") == code and not browser.all("#code .why"), page
+        marks[0].send_keys(Keys.SPACE)
+        browser.expect_accessible(f"reason-{page}")
+
+
 @test("the code follows what was chosen, before the sign-in and in the steps of each attempt", needs="time")
 def follows(browser):
     browser.open("/ios")
