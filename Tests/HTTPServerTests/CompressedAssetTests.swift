@@ -258,6 +258,7 @@ private final class LinkedFolder: Sendable {
                 }
                 #expect(answer.status == status, "\(name)")
                 #expect(answer.fields["cache-control"] == cacheControl, "\(name)")
+                #expect((answer.fields["last-modified"] != nil) == (cacheControl == "no-cache"), "\(name)")
                 if status == 200 { #expect(answer.body == "1") }
             }
         }

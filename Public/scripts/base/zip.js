@@ -22,13 +22,17 @@ function bytes(...numbers) {
 const version = [20, 2];
 /** Names are UTF-8. */
 const flags = [0x0800, 2];
-/** 1980-01-01, the earliest date: the same files give the same archive. */
-const time = [[0, 2], [0x21, 2]];
+/** Local date and time in the form of MS-DOS (4.4.6): seconds come in pairs, years from 1980. */
+const stamp = (date) => [
+  [(date.getHours() << 11) | (date.getMinutes() << 5) | (date.getSeconds() >> 1), 2],
+  [((date.getFullYear() - 1980) << 9) | ((date.getMonth() + 1) << 5) | date.getDate(), 2],
+];
 /** Regular files that everyone may read and the owner may write, made on a Unix. */
 const unixFile = [0o100644 * 0x10000, 4];
 
-/** The archive as a Blob; `files` are { path, text }. */
-export function zip(files) {
+/** The archive as a Blob; `files` are { path, text }, made at this time. */
+export function zip(files, date = new Date()) {
+  const time = stamp(date);
   const encoder = new TextEncoder();
   const parts = [];
   const directory = [];

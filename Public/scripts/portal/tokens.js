@@ -15,14 +15,21 @@ new PerformanceObserver((list) => {
   if (list.getEntries().some(({ name }) => name.includes("/api/"))) lastCall = Date.now();
 }).observe({ type: "resource" });
 
-/** Hours, minutes and seconds as a clock shows them. */
-const clock = (seconds) =>
-  [seconds / 3600, (seconds / 60) % 60, seconds % 60].map((part) => String(Math.floor(part)).padStart(2, "0")).join(":");
+const units = [["hour", 3600], ["minute", 60], ["second", 1]];
+const list = new Intl.ListFormat(language, { type: "unit" });
 
-/** Whole hours in words, otherwise minutes. */
+/** A time in words, by its two largest units: "59 minutes, 12 seconds". */
 function duration(seconds) {
-  const [value, unit] = seconds % 3600 === 0 ? [seconds / 3600, "hour"] : [Math.round(seconds / 60), "minute"];
-  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(value);
+  const first = units.findIndex(([, size]) => seconds >= size);
+  const parts = units.slice(first).slice(0, 2).map((
+    [unit, size],
+    index,
+  ) => [unit, Math.floor((index ? seconds % units[first][1] : seconds) / size)]);
+  return list.format(
+    parts.filter(([, value]) => value > 0).map(([unit, value]) =>
+      new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(value)
+    ),
+  );
 }
 
 /** A bar that empties each second while it is on the page. `ends` returns milliseconds since 1970. */
@@ -32,7 +39,9 @@ function lifetime(title, whole, ends, note) {
   const tick = () => {
     const left = Math.max(0, Math.round((ends() - Date.now()) / 1000));
     bar.value = left;
-    text.textContent = left > 0 ? t("portal.left", { left: clock(left), at: moment(ends()) }) : t("portal.expired", { at: moment(ends()) });
+    text.textContent = left > 0
+      ? t("portal.left", { left: duration(left), at: moment(ends()) })
+      : t("portal.expired", { at: moment(ends()) });
   };
   tick();
   const timer = setInterval(() => (bar.isConnected ? tick() : clearInterval(timer)), 1000);

@@ -134,7 +134,8 @@ extension Endpoints {
                 audit: parts.audit),
             cookie: parts.cookie, attempts: parts.attempts)
         accounts = AccountEndpoints(
-            store: store, sessions: parts.sessions, signOut: parts.signOut, cookie: parts.cookie)
+            store: store, sessions: parts.sessions, signOut: parts.signOut, cookie: parts.cookie,
+            tokenDisplay: configuration.tokenDisplay)
         tokens = TokenEndpoints(parts)
         story = StoryEndpoints(memory: parts.memory, languages: parts.languages)
         portal = PortalEndpoints(

@@ -49,12 +49,13 @@ public struct StaticFiles: Sendable {
             let body =
                 name != nil && ContentType.isText(type)
                 ? names.rewritten(file.content, at: file.path) : file.content
-            func asset(_ cacheControl: String) -> Asset {
+            func asset(_ cacheControl: String, modified: HTTPDate? = nil) -> Asset {
                 Asset(
-                    body: body, contentType: type, cacheControl: cacheControl, lastModified: file.modified,
+                    body: body, contentType: type, cacheControl: cacheControl, lastModified: modified,
                     mayBeCompressed: ContentType.isText(type))
             }
-            assets[file.path] = asset(cacheControl(file.path))
+            assets[file.path] = asset(cacheControl(file.path), modified: file.modified)
+            // Its content says all: the same file was written at different times on different machines.
             if let name { versions[name] = asset(Self.forever) }
         }
     }

@@ -4,6 +4,7 @@ import json
 import subprocess
 import tempfile
 import zipfile
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from patience import next_line
@@ -310,6 +311,8 @@ def project(browser):
         browser.wait("the archive", file.exists)
         with zipfile.ZipFile(file) as archive:
             assert archive.testzip() is None
+            made = [datetime(*entry.date_time) for entry in archive.infolist()]
+            assert all(timedelta(seconds=-2) <= datetime.now() - each < timedelta(minutes=5) for each in made), made
             text = {name: archive.read(name).decode() for name in archive.namelist()}
         assert any(f"msauth.{BUNDLE}" in each for name, each in text.items() if name.endswith("Info.plist")) and any(CLIENT in each for each in text.values())
         browser.cdp("Browser.setDownloadBehavior", behavior="default")

@@ -128,6 +128,9 @@ import Testing
             #expect(claims["preferred_username"] as? String == Self.adele)
             #expect(claims["nonce"] as? String == "…")
             #expect((claims["sid"] as? String == "…") == (display == .masked))
+            // The account's claims follow the same rule.
+            let account = try await visitor.api(.get, "/api/ios/claims").json as NSDictionary
+            #expect(account == claims.filter { $0.key != "nonce" } as NSDictionary)
             #expect(answer.json["has_refresh_token"] as? Bool == true)
             #expect(answer.text.contains(/eyJ[A-Za-z0-9_-]{20,}/) == (display == .full))
         }

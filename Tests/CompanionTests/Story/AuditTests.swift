@@ -90,7 +90,7 @@ import WebFormats
     }
 
     @Test func `a sign-out by the provider is logged with a line for each account`() async throws {
-        try await Site.runAudited { site, visitor, audit in
+        try await Site.runAudited(configured: { $0.tokenDisplay = .full }) { site, visitor, audit in
             try await visitor.signIn(app: "provider")
             try await visitor.signIn(app: "contoso")
             let claims = try await visitor.api(.get, "/api/provider/claims").json

@@ -12,15 +12,20 @@ struct AccountEndpoints: Sendable {
     let sessions: SessionLookup
     let signOut: SignOutFlow
     let cookie: SessionCookie
+    let tokenDisplay: TokenDisplay
 
     /// The response for a browser in which no one is or was signed in.
     private let nobody = PreparedResponse.json(answer("", nil))
 
-    init(store: SessionStore, sessions: SessionLookup, signOut: SignOutFlow, cookie: SessionCookie) {
+    init(
+        store: SessionStore, sessions: SessionLookup, signOut: SignOutFlow, cookie: SessionCookie,
+        tokenDisplay: TokenDisplay
+    ) {
         self.store = store
         self.sessions = sessions
         self.signOut = signOut
         self.cookie = cookie
+        self.tokenDisplay = tokenDisplay
     }
 
     /// Returns the named account of a session's application, or the current one.
@@ -103,8 +108,8 @@ struct AccountEndpoints: Sendable {
     }
 
     func claims(_ asking: SignedIn) throws -> Response {
-        // The nonce is a secret of the sign-in (security law 1). Everything else belongs to the person.
-        var claims = asking.account.claims
+        // The nonce is a secret of the sign-in (security law 1).
+        var claims = DecodedToken.shown(asking.account.claims, isFull: tokenDisplay == .full)
         claims["nonce"] = nil
         return .json(.object(claims))
     }

@@ -20,12 +20,13 @@ package struct DecodedToken {
     }
 
     /// Returns the payload for a page, without the nonce, which is a secret of the sign-in (security law 1).
-    package func payload(isFull: Bool) -> [String: JSONValue] {
-        var payload = payload
-        if payload["nonce"] != nil { payload["nonce"] = "…" }
-        guard !isFull else { return payload }
-        for name in DecodedToken.masked where payload[name] != nil { payload[name] = "…" }
-        return payload
+    package func payload(isFull: Bool) -> [String: JSONValue] { DecodedToken.shown(payload, isFull: isFull) }
+
+    /// Returns the claims of an account, or of a token, for a page.
+    package static func shown(_ claims: [String: JSONValue], isFull: Bool) -> [String: JSONValue] {
+        var claims = claims
+        for name in isFull ? ["nonce"] : masked where claims[name] != nil { claims[name] = "…" }
+        return claims
     }
 
     /// Returns a time from the payload, in seconds since 1970.
