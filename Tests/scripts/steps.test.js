@@ -5,7 +5,7 @@ import "./page.js";
 
 globalThis.matchMedia = () => ({ matches: true });
 
-const { flowsOf, lineStep, names, request, withSettings } = await import("../../Public/scripts/tutorial/requests.js");
+const { flowsOf, lineStep, names, request, response, withSettings } = await import("../../Public/scripts/tutorial/requests.js");
 const languages = new URL("../../Public/languages/", import.meta.url);
 const texts = [...Deno.readDirSync(languages)].filter(({ isFile }) => isFile).map(({ name }) => [
   name,
@@ -49,6 +49,43 @@ for (const [kind, outcome, expected] of ROWS) {
     assert.equal(text.includes(client.redirect_uri), whole.includes("redirect_uri"));
     for (const secret of secrets) assert.ok(!text.includes(secret));
     assert.deepEqual(names(request(kind, { endpoint, outcome }, settings) ?? ""), whole);
+  });
+}
+
+/** A response, its first line and the names of its members; without any where there is none, or where none is known. */
+const tokens = "token_type scope expires_in access_token refresh_token id_token client_info";
+for (
+  const [kind, event, first, expected] of [
+    ["redeemed", { outcome: "ok" }, "HTTP/1.1 200 OK", tokens],
+    ["refreshed", { outcome: "refreshed" }, "HTTP/1.1 200 OK", tokens],
+    ["unredeemed", { outcome: "nonce_mismatch" }, "HTTP/1.1 200 OK", tokens],
+    ["unredeemed", { outcome: "provider_unavailable" }],
+    [
+      "unredeemed",
+      { outcome: "provider_rejected_client", error: "invalid_client", error_number: "AADSTS7000215" },
+      "Content-Type: application/json",
+      "error error_description",
+    ],
+    ["silent", { outcome: "interaction_required", error: "invalid_grant" }, "Content-Type: application/json", "error error_description"],
+    ["silent", { outcome: "interaction_required" }],
+    ["challenge", { outcome: "claims_challenge" }, "HTTP/1.1 401 Unauthorized", "WWW-Authenticate"],
+    ["api", { outcome: "ok" }, "HTTP/1.1 200 OK", ""],
+    ["api", { outcome: "http_403" }, "HTTP/1.1 403", ""],
+    ["api", { outcome: "api_unavailable" }],
+    ["callback", { outcome: "ok" }],
+    ["cached", { outcome: "cache" }],
+  ]
+) {
+  Deno.test(`${kind}, ${JSON.stringify(event)}: the response, and what each of its members means`, () => {
+    const text = response(kind, { endpoint, ...event });
+    assert.equal(text?.split("\n")[0], first);
+    if (!text) return;
+    assert.deepEqual(names(text), expected.split(" ").filter(Boolean));
+    for (const [name, json] of texts) {
+      for (const member of names(text)) assert.match(json, new RegExp(`"response\\.${member.toLowerCase()}": ".`), name);
+    }
+    for (const known of [event.error, event.error_number].filter(Boolean)) assert.ok(text.includes(known));
+    assert.equal(response(kind, event), null, "nothing was sent");
   });
 }
 

@@ -8,7 +8,7 @@ import { light } from "./panels.js";
 const place = element("div", "claims-place");
 
 /**
- * Has the step that brought this account's ID token load its claims when they are asked for, unless it came after `end`. Where several
+ * Has the step that brought this account's tokens load their claims when they are asked for, unless it came after `end`. Where several
  * people have signed in, a refresh does not say for whom it was.
  */
 export async function addClaims(events, account, end) {
@@ -19,7 +19,7 @@ export async function addClaims(events, account, end) {
   const isSure = own.length === brought.length || own.every(({ outcome }) => outcome === "ok");
   const last = own.at(-1);
   if (signIns.length === 0 || !isSure || !last || last.time > end) return;
-  last.claims = async () => loadTable((await get(`/api/${app}/tokens`)).id_token.payload);
+  last.claims = async (token) => loadTable((await get(`/api/${app}/tokens`))[token].payload);
 }
 
 /** Makes the panel's content. */

@@ -1,5 +1,5 @@
 // The steps of the story, loaded with the first of them: the flows that they form, the request that each stands for, as MSAL sends it, and
-// the meaning of each of its parameters, a line each.
+// its response, with the meaning of each of their parameters, a line each.
 
 import { element, hangingLines, language, loadTexts, t } from "../base/page.js";
 import { nativeError } from "../base/msal-errors.js";
@@ -114,7 +114,7 @@ const isRefused = (outcome) => !fine.has(outcome) && !["state_mismatch", "issuer
  * The text of a step's request; null where it sends none. `settings` are those of the sign-in that it belongs to, and `client`
  * has what is public of the registration: its client ID and redirect URI, where they are known.
  */
-export function request(kind, { endpoint, outcome }, settings, client = {}) {
+export function request(kind, { endpoint, outcome, error, error_number: number }, settings, client = {}) {
   if (!endpoint) return null;
   const { client_id = hidden, redirect_uri = hidden } = client;
   const scope = settings?.scopes?.join(" ") ?? hidden;
@@ -136,7 +136,7 @@ export function request(kind, { endpoint, outcome }, settings, client = {}) {
       });
     case "callback":
       return lines("GET", endpoint, {
-        ...(isRefused(outcome) ? { error: hidden, error_description: hidden } : { code: hidden }),
+        ...(isRefused(outcome) ? { error: error ?? hidden, error_description: words(number) } : { code: hidden }),
         state: hidden,
       });
     case "redeemed":
@@ -152,11 +152,8 @@ export function request(kind, { endpoint, outcome }, settings, client = {}) {
     case "silent":
       return lines("POST", endpoint, { grant_type: "refresh_token", client_id, refresh_token: hidden, scope }, form);
     case "api":
-      return lines("GET", endpoint, {}, { Authorization: `Bearer ${hidden}` });
     case "challenge":
-      return `${
-        lines("GET", endpoint, {}, { Authorization: `Bearer ${hidden}` })
-      }\n\nHTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error="insufficient_claims", claims="${hidden}"`;
+      return lines("GET", endpoint, {}, { Authorization: `Bearer ${hidden}` });
     case "sign_out":
       return lines("GET", endpoint, { post_logout_redirect_uri: hidden, logout_hint: hidden, state: hidden });
     default:
@@ -164,16 +161,67 @@ export function request(kind, { endpoint, outcome }, settings, client = {}) {
   }
 }
 
+// MARK: Responses
+
+/** The provider's words about an error: their beginning is a number that anyone may know. */
+const words = (number) => (number ? `${number}: ${hidden}` : hidden);
+
+const body = (members) => `Content-Type: application/json\n\n${JSON.stringify(members, null, 2)}`;
+
+/** Tokens came; those of which MSAL then refused the ID token, too (RFC 6749, section 5.1; `client_info` is the platform's). */
+const withTokens = new Set([...fine, "invalid_id_token", "nonce_mismatch", "issuer_mismatch", "other_account"]);
+
+/** The text of the response to a step's request; null where none is known: a page, or none at all. */
+export function response(kind, { endpoint, outcome, error, error_number: number }) {
+  if (!endpoint) return null;
+  switch (kind) {
+    case "redeemed":
+    case "unredeemed":
+    case "refreshed":
+    case "silent":
+      if (error) return body({ error, error_description: words(number) });
+      if (!withTokens.has(outcome)) return null;
+      return `HTTP/1.1 200 OK\n${
+        body({
+          token_type: "Bearer",
+          scope: hidden,
+          expires_in: hidden,
+          access_token: hidden,
+          refresh_token: hidden,
+          id_token: hidden,
+          client_info: hidden,
+        })
+      }`;
+    case "challenge":
+      return `HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error="insufficient_claims", claims="${hidden}"`;
+    case "api":
+      if (outcome === "ok") return "HTTP/1.1 200 OK\nContent-Type: application/json";
+      return /^http_\d+$/.test(outcome) ? `HTTP/1.1 ${outcome.slice(5)}` : null;
+    default:
+      return null;
+  }
+}
+
 // MARK: Parameters
 
-/** The names of a request's parameters, in its order; the field with its token is one of them. */
-export const names = (request) => [...request.matchAll(/^ *&?(\w+)=|^(Authorization): /gm)].map(([, name, field]) => name ?? field);
+/** The names of a request's parameters, or of a response's members, in their order; a field that says something is one of them. */
+export const names = (text) =>
+  [...text.matchAll(/^ *&?(\w+)=|^(Authorization|WWW-Authenticate): |^ *"(\w+)": /gm)].map(([, ...found]) => found.find(Boolean));
 
 /** A list: each name with its meaning. */
-export async function meanings(request) {
+function meanings(text, meaning) {
+  const rows = names(text).flatMap((name) => [element("dt", "mono", name), element("dd", "", meaning(name.toLowerCase()))]);
+  return rows.length > 0 ? [element("dl", "", ...rows)] : [];
+}
+
+async function parameters(request) {
   await loadTexts("parameter");
-  const rows = names(request).flatMap((name) => [element("dt", "mono", name), element("dd", "", t(`parameter.${name.toLowerCase()}`))]);
-  return element("dl", "", ...rows);
+  return meanings(request, (name) => t(`parameter.${name}`));
+}
+
+async function members(response) {
+  await loadTexts("response");
+  return [message(response, t("timeline.response")), ...meanings(response, (name) => t(`response.${name}`))];
 }
 
 // MARK: Details
@@ -181,10 +229,12 @@ export async function meanings(request) {
 /** A part that is made when it is first opened. */
 function unfolding(name, title, make) {
   const box = element("details", name, element("summary", "unfolds", title));
-  const fill = async () => box.append(await make().catch(() => element("p", "empty", t("app.panel_failed"))));
+  const fill = async () => box.append(...await make().catch(() => [element("p", "empty", t("app.panel_failed"))]));
   box.addEventListener("toggle", fill, { once: true });
   return box;
 }
+
+const message = (text, ariaLabel) => Object.assign(element("pre", "request", ...hangingLines(text)), { ariaLabel });
 
 function findable(term, ...values) {
   const given = values.filter(Boolean);
@@ -195,19 +245,27 @@ function findable(term, ...values) {
 export function details(event, client) {
   const { kind, settings, time, status, duration_ms: duration, endpoint, correlation_id: id } = event;
   const sent = request(kind, event, settings, client);
+  const came = response(kind, event);
   const took = duration == null ? "" : t("timeline.took", { milliseconds: Math.round(duration) });
   return element(
     "div",
     "step-request",
     ...(sent
       ? [
-        Object.assign(element("pre", "request", ...hangingLines(sent)), {
-          ariaLabel: t("timeline.request", { step: t(`timeline.step.${kind}`) }),
-        }),
-        unfolding("parameters", t("timeline.parameters"), () => meanings(sent)),
+        message(sent, t("timeline.request", { step: t(`timeline.step.${kind}`) })),
+        unfolding("parameters", t("timeline.parameters"), () => parameters(sent)),
       ]
       : []),
-    ...(event.claims ? [unfolding("token", t("panel.claims"), event.claims)] : []),
+    ...(came ? [unfolding("response", t("timeline.response"), () => members(came))] : []),
+    ...(event.claims
+      ? [
+        unfolding("token", t("panel.claims"), async () => [await event.claims("id_token")]),
+        unfolding("access", t("panel.access_claims"), async () => {
+          const [table] = await Promise.all([event.claims("access_token"), loadTexts("response")]);
+          return [element("p", "note", t("response.access_token")), table];
+        }),
+      ]
+      : []),
     element(
       "dl",
       "",

@@ -1,7 +1,7 @@
 // The story of this session: each step as it happens, with its outcome, the lines of the tutorial and the request that it
 // stands for, and the correlation id to find it by.
 
-import { base, element, t, withElements } from "../base/page.js";
+import { base, element, leaving, t, withElements } from "../base/page.js";
 import { light, present as lit, signInError, source } from "./panels.js";
 
 const page = document.body.dataset.page;
@@ -70,7 +70,7 @@ export async function update() {
     empty.textContent = failure.message;
   }
   if (answer.events.length > 0) [requests] = await Promise.all([import("./requests.js"), import("./drawing.js")]);
-  if (turn !== asked) return;
+  if (turn !== asked || leaving.signal.aborted) return;
   client = answer.client;
   const found = requests?.withSettings(requests.flowsOf(answer.events), answer.attempts) ?? [];
   const all = found.flat();

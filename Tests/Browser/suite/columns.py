@@ -109,7 +109,7 @@ def hanging(browser):
     over = browser.driver.execute_script("""
       return [...document.querySelectorAll(".listing .run")].filter((run) => {
         const words = document.createRange();
-        words.selectNodeContents(run.lastChild);
+        words.selectNodeContents(run.childNodes[1]);
         const [first] = words.getClientRects();
         return run.textContent.trim() && run.firstChild.getBoundingClientRect().right > first.left + 1;
       }).map((run) => run.textContent)""")
@@ -385,6 +385,12 @@ def decoded(browser):
     rows = browser.wait("the claims", lambda: {row.find_element("css selector", "td").text: row.text for row in browser.all(OWN_CLAIMS + " tbody tr")})
     assert ADELE in rows["preferred_username"] and "never use it as a key" in rows["preferred_username"], rows
     assert "…" in rows["nonce"] and "The tenant in which" in rows["tid"], rows
+    browser.one("#timeline .step[data-step=redeemed] .access summary").click()
+    browser.wait("those of the access token", lambda: "User.Read" in browser.one("#timeline .step[data-step=redeemed] .access").text)
+    browser.one("#timeline .step[data-step=redeemed] .response summary").click()
+    came = browser.wait("the response", lambda: browser.one("#timeline .step[data-step=redeemed] .response .request").text)
+    meanings = browser.driver.find_elements("css selector", "#timeline .step[data-step=redeemed] .response dd")
+    assert "200 OK" in came and '"access_token": "…"' in came and len(meanings) == came.count('": ') == 7 and all(each.text for each in meanings), came
     browser.expect_accessible("the claims in a step")
     kept = browser.driver.execute_script("return JSON.stringify([localStorage, sessionStorage, location.href, history.state])") + json.dumps(browser.log()[:-1])
     assert "preferred_username" not in kept, kept

@@ -231,6 +231,22 @@ import Testing
         }
     }
 
+    @Test func `a step that the provider refused has its error and the platform's number`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await site.control(#"{"require_mfa": "adele@contoso.example"}"#)
+            _ = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            let events = try await visitor.api(.get, "/api/ios/events").json["events"] as? [[String: Any]]
+            let refused = try #require(events?.last)
+            #expect(refused["outcome"] as? String == "interaction_required")
+            #expect(refused["error"] as? String == "invalid_grant")
+            #expect(refused["error_number"] as? String == "AADSTS50076")
+            #expect((refused["endpoint"] as? String)?.hasSuffix("/oauth2/v2.0/token") == true)
+            #expect(events?.dropLast().allSatisfy { $0["error"] == nil } == true)
+        }
+    }
+
     @Test func `a provider that takes no more than it granted renews tokens, with fewer scopes than were asked for`()
         async throws
     {

@@ -101,9 +101,8 @@ package final class SignInJournal: Sendable {
         guard problem.code != .signInLoop, let session else { return }
         note(beginning, in: session, authority, settings)
         timeline.record(
-            TimelineStep(
-                "authorize", outcome: problem.code.rawValue, attempt: beginning.number, since: beginning.start,
-                correlationID: problem.correlationID), of: session, app: beginning.application.id)
+            TimelineStep("authorize", problem, attempt: beginning.number, since: beginning.start), of: session,
+            app: beginning.application.id)
         history.fail(beginning.number, session: session, problem)
         await memory.settle()
     }
@@ -151,7 +150,7 @@ package final class SignInJournal: Sendable {
 
     /// Records that the response is valid and its code is being redeemed.
     func redeems(_ journey: inout Return, at tokenEndpoint: Endpoint) {
-        record(journey, "ok")
+        recordSuccess(journey)
         journey.step = "token"
         journey.endpoint = tokenEndpoint.description
         journey.start = .now
@@ -166,7 +165,7 @@ package final class SignInJournal: Sendable {
     package func succeeded(
         _ journey: Return, of account: String? = nil, _ tokens: GrantedTokens?, _ event: AuditEvent?
     ) async {
-        if tokens != nil { record(journey, "ok") }
+        if tokens != nil { recordSuccess(journey) }
         let (attempt, app) = (journey.attempt, journey.application.id)
         history.succeed(
             journey.number, session: attempt.session, account: account, granted: tokens?.scopes ?? [],
@@ -185,7 +184,9 @@ package final class SignInJournal: Sendable {
         await audit.write(
             .refused, application: app, account: journey.account, session: attempt.session,
             more: ["outcome": problem.code.rawValue])
-        record(journey, problem.code.rawValue, correlationID: problem.correlationID)
+        timeline.record(
+            TimelineStep(journey.step, problem, at: journey.endpoint, attempt: journey.number, since: journey.start),
+            of: attempt.session, app: app)
         history.fail(
             journey.number, session: attempt.session, attempt: attempt, authority: journey.application.authority,
             problem)
@@ -208,11 +209,9 @@ package final class SignInJournal: Sendable {
         try await memory.all(of: session)?.lastFailure(app: app)
     }
 
-    private func record(_ journey: Return, _ outcome: String, correlationID: String? = nil) {
+    private func recordSuccess(_ journey: Return) {
         timeline.record(
-            TimelineStep(
-                journey.step, outcome: outcome, at: journey.endpoint, attempt: journey.number, since: journey.start,
-                correlationID: correlationID),
+            TimelineStep(journey.step, at: journey.endpoint, attempt: journey.number, since: journey.start),
             of: journey.attempt.session, app: journey.attempt.app)
     }
 }

@@ -88,7 +88,7 @@ extension TimelineEvent {
         .members([
             "at": .moment(time), "name": .string(step), "outcome": .string(outcome), "endpoint": .text(endpoint),
             "attempt": attempt.map(JSONValue.integer), "took": durationMilliseconds.map(JSONValue.integer),
-            "correlation": .text(correlationID),
+            "correlation": .text(correlationID), "error": .text(refusal?.error), "number": .text(refusal?.number),
         ])
     }
 
@@ -99,7 +99,8 @@ extension TimelineEvent {
         self.init(
             time: time, step: step, outcome: outcome, endpoint: json["endpoint"]?.string,
             attempt: json["attempt"]?.integer, durationMilliseconds: json["took"]?.integer,
-            correlationID: json["correlation"]?.string)
+            correlationID: json["correlation"]?.string,
+            refusal: json["error"]?.string.map { Refusal(error: $0, number: json["number"]?.string) })
     }
 }
 

@@ -1,4 +1,4 @@
-import CompanionCore
+package import CompanionCore
 package import Foundation
 package import SessionStore
 package import WebFormats
@@ -20,11 +20,21 @@ package struct TimelineEvent: Sendable {
     let durationMilliseconds: Int?
     /// The identifier from the provider or Graph, or else ours.
     package let correlationID: String?
+    /// The provider's error; nil if it sent none.
+    let refusal: Refusal?
+
+    /// The parts of an error response (RFC 6749, section 5.2) that anyone may know.
+    struct Refusal: Sendable, Equatable {
+        let error: String
+        /// The platform's number, as `AADSTS50076`.
+        let number: String?
+    }
 
     /// The estimated memory use in bytes, including the array's doubling.
     package var bytes: Int {
         var bytes = MemoryLayout<TimelineEvent>.stride * 3 / 2 + step.heapBytes + outcome.heapBytes
         bytes += (endpoint?.heapBytes ?? 0) + (correlationID?.heapBytes ?? 0)
+        bytes += (refusal?.error.heapBytes ?? 0) + (refusal?.number?.heapBytes ?? 0)
         return bytes
     }
 }
@@ -37,6 +47,7 @@ extension TimelineEvent {
             "time": .string(Timeline.text(time)), "step": .string(step), "outcome": .string(outcome),
             "endpoint": .text(endpoint), "attempt": attempt.map(JSONValue.integer),
             "duration_ms": durationMilliseconds.map(JSONValue.integer), "correlation_id": .text(correlationID),
+            "error": .text(refusal?.error), "error_number": .text(refusal?.number),
         ])
     }
 }
@@ -50,6 +61,7 @@ package struct TimelineStep {
     package let start: ContinuousClock.Instant?
     package let correlationID: String?
     package let end: Date?
+    let refusal: TimelineEvent.Refusal?
 
     /// - Parameters:
     ///   - endpoint: a URL, which is stored without its query.
@@ -68,6 +80,22 @@ package struct TimelineStep {
         self.start = start
         self.correlationID = correlationID
         self.end = end
+        refusal = nil
+    }
+
+    /// A step that ended with a problem.
+    package init(
+        _ name: String, _ problem: Problem, at endpoint: String? = nil, attempt: Int? = nil,
+        since start: ContinuousClock.Instant?
+    ) {
+        self.name = name
+        outcome = problem.code.rawValue
+        self.endpoint = endpoint
+        self.attempt = attempt
+        self.start = start
+        correlationID = problem.correlationID
+        end = nil
+        refusal = problem.providerError.map { TimelineEvent.Refusal(error: $0, number: problem.numbers.first) }
     }
 }
 
@@ -93,7 +121,7 @@ package final class Timeline: Sendable {
                 // In ASCII a character is one byte.
                 $0.utf8.count <= Timeline.maxIdentifierCharacters
                     ? $0 : String($0.prefix(Timeline.maxIdentifierCharacters))
-            })
+            }, refusal: step.refusal)
         memory.note(
             .step(event), of: session, app: app, isSignedIn: Timeline.stepsOfSignedIn.contains(step.name))
     }

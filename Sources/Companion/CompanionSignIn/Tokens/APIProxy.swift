@@ -113,9 +113,7 @@ package struct APIProxy: Sendable {
         } catch {
             let problem = Problem(any: error)
             timeline.record(
-                TimelineStep(
-                    "api", outcome: problem.code.rawValue, at: url?.description,
-                    since: start, correlationID: problem.correlationID), of: session, app: application.id)
+                TimelineStep("api", problem, at: url?.description, since: start), of: session, app: application.id)
             throw problem
         }
     }

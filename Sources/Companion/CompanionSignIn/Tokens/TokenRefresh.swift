@@ -55,6 +55,7 @@ final class TokenRefresh: Sendable {
     func run(_ wish: Wish) async throws -> AcquiredToken {
         let account = wish.target.account
         let start = ContinuousClock.now
+        var endpoint: String?
         let stored = try await storedToken(wish.target)
         if let stored, stored.isGood(for: wish.demand, now: now()) {
             return AcquiredToken(source: .cache, token: stored)
@@ -64,22 +65,20 @@ final class TokenRefresh: Sendable {
             if let refusal = refused.refusal(of: refreshToken, for: wish.target) { throw problem(refusal, wish) }
             // Everything that does not need the turn is done before taking it, because others wait for the turn's end.
             let participants = try await participants(wish)
+            endpoint = participants.metadata.tokenEndpoint.description
             let token = try await inTurn(wish) { held in
                 try await exchange(held, wish, participants, granted: stored?.grantedScopes.scopes)
             }
             if token.source == .refreshed {
                 timeline.record(
-                    TimelineStep(
-                        "token", outcome: "refreshed", at: participants.metadata.tokenEndpoint.description, since: start
-                    ), of: account.session, app: account.app)
+                    TimelineStep("token", outcome: "refreshed", at: endpoint, since: start), of: account.session,
+                    app: account.app)
             }
             return token
         } catch {
             let problem = Problem(any: error)
             timeline.record(
-                TimelineStep(
-                    "token", outcome: problem.code.rawValue, since: start, correlationID: problem.correlationID),
-                of: account.session, app: account.app)
+                TimelineStep("token", problem, at: endpoint, since: start), of: account.session, app: account.app)
             // The error says nothing about the account, so a token that is still valid is returned.
             if problem.action == nil, let stored, stored.isStandIn(for: wish.demand, now: now()) {
                 return AcquiredToken(source: .cache, token: stored)
