@@ -179,7 +179,7 @@ def calm_cancel(browser):
     # The error came back, and no code.
     browser.wait("the step", lambda: browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request')"))
     sent = browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request').textContent")
-    assert "error=…" in sent and "code=" not in sent, sent
+    assert "error=access_denied" in sent and "error_description=AADSTS65004: …" in sent and "code=" not in sent, sent
     browser.press("Call Microsoft Graph API")
     browser.wait("the tenant", browser.at_tenant)
 

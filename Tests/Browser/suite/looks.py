@@ -495,6 +495,8 @@ def control_returns(browser):
 def control_rules(browser):
     browser.sign_in()
     browser.driver.get(browser.server.tenant + "/control")
+    browser.tab_to("details:has(#choice) summary")
+    browser.keys(Keys.ENTER)
     browser.tab_to("#when_user")
     browser.keys("Megan")
     browser.tab_to("#when_times")
@@ -537,6 +539,7 @@ def control_in_place(browser):
         browser.settled()
         shift, nodes = browser.driver.execute_async_script(SHIFT)
         assert shift < 0.02, f"at {width} it moves while it loads: {shift:.3f} by {nodes}"
+        assert browser.driver.execute_script("return document.querySelector('#search').getBoundingClientRect().bottom") < height, f"at {width} the search is out of sight"
         switch = browser.one("#expire_tokens")
         assert switch.get_attribute("role") == "switch" and switch.get_attribute("aria-checked") == "false"
         browser.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' }); arguments[0].focus()", switch)

@@ -46,7 +46,7 @@ struct ControlPage: Page {
         \(activeRules)
         </section>
         \(condition)
-        <p class="small"><a href="#requests">\(HTML(saying: "Your apps’ requests"))</a></p>
+        <p class="small"><a href="#requests">\(HTML(saying: "Your apps’ requests"))</a> · <a href="#rest">\(HTML(saying: "Start over"))</a></p>
         </div>
         <div>
         <div class="search scripted"><label for="search">\(HTML(saying: "Search the failures"))</label>
@@ -59,6 +59,7 @@ struct ControlPage: Page {
         </div>
         \(requests.content)
         <div class="panels" id="rest">
+        \(panel("Start over", (isNormal ? [element(.reset)] : []) + [element(.seed)]))
         \(script)
         </div>
         """
@@ -116,31 +117,31 @@ struct ControlPage: Page {
         let effect: HTML =
             kept.isForSome
             ? "<p><strong>\(HTML(saying: "What you set now becomes a rule for this choice alone."))</strong></p>\n" : ""
-        return panel(
-            "For one app or person",
-            [
-                """
-                <p class="small">\(HTML(saying: "Choose an app or a person. What you set after that is a rule for them alone."))</p>
-                <form method="get" action="/control" id="choice">
-                \(kept.hiddenFields)\(select("client", "App", clients, kept.client))\
-                \(select("user", "Person", people, kept.user))\
-                <label for="when_times">\(HTML(saying: "Number of requests"))</label>
-                <div class="row"><input id="when_times" name="times" type="number" min="1" value="\(kept.times ?? "")" \
-                aria-describedby="when_effect"><button>\(HTML(saying: "Choose"))</button></div>
-                <p class="small" id="when_effect">\(HTML(saying: "Without a number, the rule stays until you end it. Requests that name no app or person, such as those for keys, follow no such rule."))</p>
-                \(effect)</form>
-                """
-            ])
+        return """
+            <details class="panel"\(kept.isForSome ? " open" : "" as HTML)>
+            <summary><h2>\(HTML(saying: "For one app or person"))</h2></summary>
+            <p class="small">\(HTML(saying: "Choose an app or a person. What you set after that is a rule for them alone."))</p>
+            <form method="get" action="/control" id="choice">
+            \(kept.hiddenFields)\(select("client", "App", clients, kept.client))\
+            \(select("user", "Person", people, kept.user))\
+            <label for="when_times">\(HTML(saying: "Number of requests"))</label>
+            <div class="row"><input id="when_times" name="times" type="number" min="1" value="\(kept.times ?? "")" \
+            aria-describedby="when_effect"><button>\(HTML(saying: "Choose"))</button></div>
+            <p class="small" id="when_effect">\(HTML(saying: "Without a number, the rule stays until you end it. Requests that name no app or person, such as those for keys, follow no such rule."))</p>
+            \(effect)</form>
+            </details>
+
+            """
     }
 
     /// All that differs from normal, the newest first, with the way back.
     private var activeRules: HTML {
-        let rules = active.reversed().map(line)
-        let list: HTML =
-            rules.isEmpty && demands.text.isEmpty
-            ? "<p>\(HTML(saying: "Everything works normally."))</p>" : "<ul class=\"rules\">\n\(rules)</ul>\n\(demands)"
-        return "\(list)\(element(.reset))\(element(.seed))"
+        isNormal
+            ? "<p>\(HTML(saying: "Everything works normally."))</p>"
+            : "<ul class=\"rules\">\n\(active.reversed().map(line))</ul>\n\(demands)\(element(.reset))"
     }
+
+    private var isNormal: Bool { active.isEmpty && demands.text.isEmpty }
 
     private func line(_ rule: Rule) -> HTML {
         let json = rule.json
