@@ -23,8 +23,11 @@ function refused(failure) {
 
 const states = { good: "good", advice: "advice", mistake: "bad", unknown: "unknown" };
 
-const word = (severity) =>
-  element("strong", severity === "good" ? "good" : severity === "mistake" ? "bad" : "quiet", t(`portal.${states[severity]}`));
+/** How an application is: where only a sign-in can show something, no problem was found, and it is not said to be good. */
+const stateText = (state) => (state === "unknown" ? t("portal.no_problem") : t(`portal.${states[state]}`));
+
+const word = (severity, text = t(`portal.${states[severity]}`)) =>
+  element("strong", severity === "good" ? "good" : severity === "mistake" ? "bad" : "quiet", text);
 
 /** A text with a number of days; a single one has a text of its own. */
 const inDays = (days, one, several) => (days === 1 ? t(one) : t(several, { days: Math.max(0, days) }));
@@ -43,7 +46,7 @@ const health = ({ titles, authority, state, checks, days }) =>
   element(
     "section",
     "health",
-    element("h4", "", `${titles.join(", ")}: `, word(state), " ", ...daysLeft(days)),
+    element("h4", "", `${titles.join(", ")}: `, word(state, stateText(state)), " ", ...daysLeft(days)),
     element("p", "quiet", authority),
     checksTable(checks),
   );
@@ -72,7 +75,7 @@ const byState = (one, two) => order.indexOf(one.state) - order.indexOf(two.state
 function healthOf({ apps, changes, last, at }, again) {
   const count = (state) => apps.filter((each) => each.state === state).length;
   const good = count("good");
-  const others = order.slice(0, -1).filter(count).map((state) => `${t(`portal.${states[state]}`)}: ${count(state)}`);
+  const others = order.slice(0, -1).filter(count).map((state) => `${stateText(state)}: ${count(state)}`);
   const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
   const text = [
     t("portal.health_good", { good, all: apps.length }),
@@ -117,7 +120,7 @@ function filters(apps, changed) {
   const made = {
     kind: choice("kind", of("kind")),
     authority: choice("tenant", of("authority")),
-    state: choice("state", of("state"), (state) => t(`portal.${states[state]}`)),
+    state: choice("state", of("state"), stateText),
     days: choice("days", [7, 30, 90], (days) => t("portal.within_days", { days })),
   };
   const isWanted = (each) =>
@@ -141,7 +144,7 @@ function lines(apps, again) {
       element("span", "title", title),
       element("span", "quiet", authority),
       ...daysLeft(days),
-      word(state),
+      word(state, stateText(state)),
     );
     const one = button(t("portal.check_one"), (pressed) => again(pressed, id), "small");
     const made = Object.assign(element("details", "health", line, checksTable(checks), element("p", "buttons", one)), {

@@ -12,7 +12,7 @@ struct Check: AsyncParsableCommand {
         discussion: """
             It checks the configuration, keys, database, disk, file permissions and proxies, then every provider: \
             discovery, keys, clock, secrets, redirect URI and scopes. Each finding says what is wrong, why it matters \
-            and how to fix it, or that it is not known, mostly because only a sign-in can show it. A portal's health runs the same checks. It changes nothing and works while the server runs. Run it as the server's user, or as root. Exit \
+            and how to fix it, or that it is not known, mostly because only a sign-in can show it. The text begins with a table; --verbose adds what is good or not known. A portal's health runs the same checks. It changes nothing and works while the server runs. Run it as the server's user, or as root. Exit \
             status: 0; 1 when there are errors; 3 when the only problem is a credential, certificate or token that expires \
             within --fail-before.
             """)
@@ -20,6 +20,7 @@ struct Check: AsyncParsableCommand {
     @OptionGroup var file: ConfigurationOptions
     @Flag(help: "Print the report as one JSON object.") var json = false
     @Flag(help: "Print the report as JUnit XML, with a test case for each finding.") var junit = false
+    @Flag(name: .shortAndLong, help: "Print the good and the unknown results, too.") var verbose = false
     @Option(help: "Fail when something expires within so many days, such as 30d.") var failBefore: String?
 
     func validate() throws {
@@ -38,7 +39,7 @@ struct Check: AsyncParsableCommand {
     func run() async throws {
         let report = try await report()
         let expiring = days.map { report.expiring(within: TimeInterval($0) * 86_400, of: Date()) } ?? []
-        print(json ? report.json : junit ? report.junit(failing: expiring) : report.text)
+        print(json ? report.json : junit ? report.junit(failing: expiring) : report.text(isVerbose: verbose))
         guard report.ok else { throw ExitCode(1) }
         for finding in expiring where !json && !junit {
             let about = [finding.application, finding.subject, finding.item].compactMap(\.self).joined(separator: " ")

@@ -714,7 +714,7 @@ def health_first(browser):
         first = browser.all("#operator li.session")[0].text
         assert MEGAN in first and "This session" in first, first
         browser.press("Check health")
-        counts = lambda: re.search(r"^(\d+) of (\d+) good · Not known: (\d+)$", shown.text, re.MULTILINE)
+        counts = lambda: re.search(r"^(\d+) of (\d+) good · No problem found: (\d+)$", shown.text, re.MULTILINE)
         browser.wait("the summary", counts)
         good, every, unknown = map(int, counts().groups())
         # Of everything that only a sign-in can show, nothing is called good.
@@ -813,7 +813,7 @@ def forty(browser):
         sign_in(browser, "portal", MEGAN)
         shown = tab(browser, "operator")
         browser.press("Check health")
-        browser.wait("the summary", lambda: re.search(r"^0 of 40 good · Problem: 1 · Advice: 2 · Not known: 37 · .* in 15 days$", shown.text, re.MULTILINE))
+        browser.wait("the summary", lambda: re.search(r"^0 of 40 good · Problem: 1 · Advice: 2 · No problem found: 37 · .* in 15 days$", shown.text, re.MULTILINE))
         lines = [line.text.split("\n")[0] for line in browser.all("details.health > summary")]
         assert len(lines) == 40 and all(part == sorted(part, key=str.casefold) for part in (lines[:1], lines[1:3], lines[3:])), lines
         assert [bool(each.get_attribute("open")) for each in browser.all("details.health")] == [True] * 3 + [False] * 37

@@ -24,7 +24,7 @@ import Testing
     @Test func `a running installation has no mistakes, and the report lists what to register`() async throws {
         try await Site.run { site in
             let report = await run(site, site.configuration)
-            #expect(report.ok, "\(report.text)")
+            #expect(report.ok, "\(report.text())")
             for subject in ["key", "database", "disk_space", "file_permissions"] {
                 #expect(findings(report, subject).map(\.severity) == [.good], "\(subject)")
             }
@@ -38,8 +38,11 @@ import Testing
             let registration = try #require(report.registrations.first)
             #expect(registration.redirectURI == "\(site.origin)/auth/callback")
             #expect(registration.platform == "Web")
-            let text = report.text
-            #expect(text.contains("  Register as redirect URI (platform Web): \(site.origin)/auth/callback\n"))
+            #expect(report.text().contains("\n  Redirect URI: \(site.origin)/auth/callback (platform Web)\n"))
+            #expect(report.text().firstMatch(of: /\nios +no problem found +not known: .*credential, scopes/) != nil)
+            #expect(report.text().hasSuffix(" With --verbose, everything that was checked."))
+            #expect(!report.text().contains("Only a sign-in can show"))
+            let text = report.text(isVerbose: true)
             #expect(
                 text.contains(
                     "  unknown scopes: Only a sign-in can show whether the provider grants the scopes user.read"))
@@ -198,8 +201,8 @@ import Testing
             try await site.control(control)
             let report = await run(site, site.configuration)
             let bad = findings(report, subject, app: "ios").filter { $0.why != nil }
-            #expect(bad.map(\.severity) == [severity], "\(row): \(report.text)")
-            #expect(bad.first?.remedy?.contains(remedy) == true, "\(row): \(report.text)")
+            #expect(bad.map(\.severity) == [severity], "\(row): \(report.text())")
+            #expect(bad.first?.remedy?.contains(remedy) == true, "\(row): \(report.text())")
             #expect(!report.json.contains("the-client-secret-of-the-test"))
         }
     }
@@ -217,7 +220,7 @@ import Testing
             }
             let report = await run(site, configuration)
             for app in configuration.applications {
-                #expect(credential(report, app.id).map(\.severity) == [.mistake], "\(app.id): \(report.text)")
+                #expect(credential(report, app.id).map(\.severity) == [.mistake], "\(app.id): \(report.text())")
             }
         }
     }
@@ -230,7 +233,7 @@ import Testing
     @Test func `check reports an accepted secret, and says when it cannot know`() async throws {
         try await Site.run { site in
             let report = await run(site, site.configuration)
-            #expect(report.ok, "\(report.text)")
+            #expect(report.ok, "\(report.text())")
             for (app, (severity, text)) in [
                 ("contoso", Self.accepted), ("external", Self.accepted), ("provider", Self.accepted),
                 ("ios", Self.unknown), ("b2c", Self.unknown),
@@ -257,7 +260,7 @@ import Testing
             let report = await run(site, configuration)
             for app in configuration.applications {
                 let found = credential(report, app.id)
-                #expect(found.map(\.severity) == [.mistake], "\(app.id): \(report.text)")
+                #expect(found.map(\.severity) == [.mistake], "\(app.id): \(report.text())")
                 let variable = "COMPANION_APPS_\(app.id.uppercased())_CLIENT_SECRET"
                 #expect(
                     found.first?.what.english.hasPrefix("No secret is configured, and the provider asks for one")
@@ -272,7 +275,7 @@ import Testing
     @Test func `a public client that the provider knows as one is no mistake`() async throws {
         try await Site.run(registered: { $0.secret = nil }, configured: { _ in }) { site in
             let report = await run(site, withoutSecrets(site.configuration))
-            #expect(report.ok, "\(report.text)")
+            #expect(report.ok, "\(report.text())")
             for (app, (severity, text)) in [
                 ("provider", Self.accepted), ("ios", Self.unknown), ("contoso", Self.unknown),
             ] {
@@ -356,7 +359,7 @@ import Testing
             try await site.control(
                 #"{"token_error":{"status":400,"times":99,"body":{"error":"\#(error)"}}}"#)
             let report = await run(site, site.configuration)
-            #expect(report.ok, "\(report.text)")
+            #expect(report.ok, "\(report.text())")
             for app in site.configuration.applications {
                 let found = credential(report, app.id)
                 #expect(
@@ -436,8 +439,8 @@ import Testing
             let found = SQLiteStore.health(databaseAt: site.database, keyRing: ring)
             #expect(found.latestClaims["ios"]?.contains("adele@contoso.example") == true)
             let report = await run(site, site.configuration)
-            #expect(report.ok, "\(report.text)")
-            #expect(!(report.text + report.json).contains("adele"))
+            #expect(report.ok, "\(report.text())")
+            #expect(!(report.text() + report.json).contains("adele"))
         }
     }
 
@@ -616,12 +619,45 @@ import Testing
         #expect(!findings.contains { "\($0)".contains(secret) })
     }
 
+    @Test
+    func `the text begins with a line for each application: its state, the days that are left and its first problem`()
+        throws
+    {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let applications = try (1...4).map { try Site.application(.workforce, id: "app\($0)") }
+        func ends(_ days: Double, _ application: Application) -> CheckFinding {
+            .expiry(
+                "credential", at: now.addingTimeInterval(days * 86_400), now: now, expired: "It has ended.",
+                soon: "It ends.", valid: "It is good.", why: "Why.", remedy: "Remedy."
+            ).of(application)
+        }
+        let report = CheckReport(
+            [
+                .good("key", "The key is good."), ends(349.5, applications[0]), ends(8.9, applications[1]),
+                .mistake("redirect_uri", "\(String(repeating: "long ", count: 30))", why: "Why.", remedy: "Remedy.")
+                    .of(applications[2]), ends(-1.5, applications[2]),
+                .unknown("scopes", "Only a sign-in can show it.").of(applications[3]),
+            ], registrations: try applications.map { try .init($0, at: PublicURL("http://localhost:8080")) })
+        let table = report.text(at: now).split(separator: "\n").prefix(6)
+        let long = String(repeating: "long ", count: 30).prefix(65) + "…"
+        #expect(
+            table == [
+                "                   State             Days  First problem", "This installation  ok",
+                "app1               ok                349",
+                "app2               ADVICE            8     credential: It ends.",
+                "app3               ERROR             -2    redirect_uri: \(long)",
+                "app4               no problem found        not known: scopes",
+            ])
+        #expect(
+            [false, true].map { report.text(isVerbose: $0, at: now).contains("The key is good.") } == [false, true])
+    }
+
     @Test func `mistakes of the configuration are findings, and stand in the JSON`() throws {
         var mistakes = ConfigurationMistakes()
         mistakes.add("apps.ios.client_id", "is missing")
         let report = InstallationCheck.report(of: mistakes)
         #expect(!report.ok)
-        #expect(report.text.hasSuffix("1 error."))
+        #expect(report.text().hasSuffix("1 error."))
         let json = try #require(try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
         #expect(json["ok"] as? Bool == false)
         let finding = try #require((json["findings"] as? [[String: Any]])?.first)
@@ -633,10 +669,10 @@ import Testing
 
 extension Site {
     /// An application that no test signs in to.
-    fileprivate static func application(_ kind: Application.Kind) throws -> Application {
+    fileprivate static func application(_ kind: Application.Kind, id: String = "ios") throws -> Application {
         let authority = kind == .oidc ? "https://id.example.com" : "https://login.microsoftonline.com/common"
         return Application(
-            id: "ios", page: .ios, title: "iOS", authority: try Authority(authority, kind: kind),
+            id: id, page: .ios, title: "iOS", authority: try Authority(authority, kind: kind),
             registration: ClientRegistration(
                 clientID: "11111111-aaaa-4bbb-8ccc-000000000001", redirectURI: "http://localhost:8080/auth/callback",
                 scopes: []), credential: .fixed(.publicClient), api: nil)

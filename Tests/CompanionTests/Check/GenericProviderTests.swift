@@ -187,12 +187,12 @@ import Testing
             let found = report.findings.filter {
                 $0.severity == .mistake || $0.severity == .unknown && $0.subject != "scopes"
             }
-            #expect(found.map { "\($0.severity) \($0.subject)" }.sorted() == row.expected, "\(report.text)")
-            #expect(row.says.isEmpty || found.contains { $0.what.english.contains(row.says) }, "\(report.text)")
+            #expect(found.map { "\($0.severity) \($0.subject)" }.sorted() == row.expected, "\(report.text())")
+            #expect(row.says.isEmpty || found.contains { $0.what.english.contains(row.says) }, "\(report.text())")
             #expect(report.ok == !row.expected.contains { $0.hasPrefix("mistake") })
             for name in ["App registration", "Certificates & secrets", "Under Authentication", "platform Web", "Entra"]
             {
-                #expect(!report.text.contains(name), "\(report.text)")
+                #expect(!report.text().contains(name), "\(report.text())")
             }
         }
     }
@@ -208,7 +208,7 @@ import Testing
                 var application = application
                 configure(&application)
                 let report = try await check(application, client)
-                let all = report.text + report.json + report.junit(failing: [])
+                let all = report.text() + report.json + report.junit(failing: [])
                 #expect(all.contains("The provider says: “It came:"))
                 #expect(provider.secrets.count > 8)
                 for secret in provider.secrets { #expect(!all.contains(secret.prefix(12))) }

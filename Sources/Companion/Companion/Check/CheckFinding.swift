@@ -15,6 +15,9 @@ package struct CheckFinding: Sendable, Equatable {
         case unknown
         /// Everything is in order.
         case good
+
+        /// Whether somebody has to do something, or should.
+        var isProblem: Bool { self == .mistake || self == .advice }
     }
 
     /// A stable name of what was checked, such as `clock` or `file_permissions`.
