@@ -51,8 +51,8 @@ enum Running {
         let logger = bootstrapLog(configuration)
         let manager = ServiceManager(environment: environment)
         let workers = try WorkerGroup()
-        // The secret stays within this process unless the configuration sets it.
-        let secret = configuration.demoClientSecret ?? UUID().uuidString
+        // The secret stays within this process unless the configuration sets it. An ID alone is taken for a secret's ID.
+        let secret = configuration.demoClientSecret ?? "demo-\(UUID().uuidString)"
         var client = DemoClient(
             id: DemoApplications.clientID, name: "Companion demo", secret: secret,
             web: [configuration.publicURL.redirectURI, configuration.publicURL.postLogoutRedirectURI])

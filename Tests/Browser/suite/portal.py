@@ -696,7 +696,7 @@ def two_people(browser):
     assert "adele" not in report.lower() and "megan" not in report.lower(), report
 
 
-@test("health is one line first, then one table for applications that fare alike; one's own session comes first", needs="time")
+@test("health is one line first, then one table for applications that fare alike; one's own session comes first")
 def health_first(browser):
     with browser.visiting(browser.server.sibling("summary")):
         for _ in range(2):
