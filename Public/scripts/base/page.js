@@ -8,7 +8,8 @@ export const isShared = document.querySelector('meta[name="device"]')?.content =
 
 // MARK: Files and leaving
 
-// A kiosk, and each page of a shared device, is emptied when it is left (common.js). Everything that it waits for from outside ends with it.
+// A kiosk, and each page of a shared device, is emptied when it is left (common.js). Everything that it waits for from outside ends
+// with it.
 
 /** Aborts when the page is emptied: no answer and no event comes to it any more. */
 export const leaving = new AbortController();
