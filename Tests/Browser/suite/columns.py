@@ -357,6 +357,10 @@ def requests(browser):
     lit(browser, "self.updateCurrentAccount(account: result.account)")
 
 
+ABOVE = """
+const [drawing, step] = [".drawing", ".step.now .step-head"].map((each) => document.querySelector(each).getBoundingClientRect());
+return drawing.top >= 0 && drawing.bottom <= step.top;
+"""
 OWN_CLAIMS = "#timeline .step[data-step=redeemed] .token"
 
 
@@ -381,6 +385,7 @@ def decoded(browser):
     browser.server.control(hold=None)
     browser.expect_graph()
     open_redeemed(browser)
+    assert browser.driver.execute_script(ABOVE), "the drawing is away, or covers the step"
     browser.one(OWN_CLAIMS + " summary").click()
     rows = browser.wait("the claims", lambda: {row.find_element("css selector", "td").text: row.text for row in browser.all(OWN_CLAIMS + " tbody tr")})
     assert ADELE in rows["preferred_username"] and "never use it as a key" in rows["preferred_username"], rows

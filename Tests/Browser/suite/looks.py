@@ -431,9 +431,10 @@ def panels(browser):
         if width == 390:
             browser.one("#views [data-view=story]").click()
         cut = browser.driver.execute_script(
-            "return [...document.querySelectorAll('.happened, .panels, .panels .panel, .panel-box, #timeline')].filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.id || e.className)")
+            "return [...document.querySelectorAll('.panels, .panels .panel, .panel-box, #timeline')].filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.id || e.className)")
         assert not cut, f"cut at {width}: {cut}"
-        room = browser.driver.execute_script("const e = document.querySelector('.story'); e.scrollTo(0, 1e6); return [e.scrollHeight > e.clientHeight, e.scrollTop > 0]")
+        scroller = ".story" if width == 390 else ".happened"
+        room = browser.driver.execute_script("const e = document.querySelector(arguments[0]); e.scrollTo(0, 1e6); return [e.scrollHeight > e.clientHeight, e.scrollTop > 0]", scroller)
         assert room == [True, True], f"the end of the story cannot be reached at {width}"
     browser.size(1280, 800)
     found = rectangles(browser, "body", ".screen", "#code")
