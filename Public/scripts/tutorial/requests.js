@@ -256,7 +256,8 @@ export function details(event, client) {
         unfolding("parameters", t("timeline.parameters"), () => parameters(sent)),
       ]
       : []),
-    ...(came ? [unfolding("response", t("timeline.response"), () => members(came))] : []),
+    // What a challenge demands is in its response.
+    ...(came ? [Object.assign(unfolding("response", t("timeline.response"), () => members(came)), { open: kind === "challenge" })] : []),
     ...(event.claims
       ? [
         unfolding("token", t("panel.claims"), async () => [await event.claims("id_token")]),
