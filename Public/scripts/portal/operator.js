@@ -23,7 +23,7 @@ function refused(failure) {
 
 const states = { good: "good", advice: "advice", mistake: "bad", unknown: "unknown" };
 
-/** How an application is: where only a sign-in can show something, no problem was found, and it is not said to be good. */
+/** An application's state: where only a sign-in can show something, no problem was found, and it is not said to be good. */
 const stateText = (state) => (state === "unknown" ? t("portal.no_problem") : t(`portal.${states[state]}`));
 
 const word = (severity, text = t(`portal.${states[severity]}`)) =>

@@ -15,21 +15,17 @@ new PerformanceObserver((list) => {
   if (list.getEntries().some(({ name }) => name.includes("/api/"))) lastCall = Date.now();
 }).observe({ type: "resource" });
 
-const units = [["hour", 3600], ["minute", 60], ["second", 1]];
+const units = [{ unit: "hour", size: 3600 }, { unit: "minute", size: 60 }, { unit: "second", size: 1 }];
 const list = new Intl.ListFormat(language, { type: "unit" });
 
 /** A time in words, by its two largest units: "59 minutes, 12 seconds". */
 function duration(seconds) {
-  const first = units.findIndex(([, size]) => seconds >= size);
-  const parts = units.slice(first).slice(0, 2).map((
-    [unit, size],
-    index,
-  ) => [unit, Math.floor((index ? seconds % units[first][1] : seconds) / size)]);
-  return list.format(
-    parts.filter(([, value]) => value > 0).map(([unit, value]) =>
-      new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(value)
-    ),
-  );
+  const first = units.findIndex(({ size }) => seconds >= size);
+  const parts = units.slice(first, first + 2).map(({ unit, size }, index) => {
+    const value = Math.floor((index > 0 ? seconds % units[first].size : seconds) / size);
+    return value > 0 ? new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(value) : "";
+  });
+  return list.format(parts.filter(Boolean));
 }
 
 /** A bar that empties each second while it is on the page. `ends` returns milliseconds since 1970. */

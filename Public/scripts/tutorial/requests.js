@@ -256,7 +256,7 @@ export function details(event, client) {
         unfolding("parameters", t("timeline.parameters"), () => parameters(sent)),
       ]
       : []),
-    // What a challenge demands is in its response.
+    // A challenge's response has the claims that it demands.
     ...(came ? [Object.assign(unfolding("response", t("timeline.response"), () => members(came)), { open: kind === "challenge" })] : []),
     ...(event.claims
       ? [
