@@ -38,7 +38,7 @@ import Testing
             let registration = try #require(report.registrations.first)
             #expect(registration.redirectURI == "\(site.origin)/auth/callback")
             #expect(registration.platform == "Web")
-            #expect(report.text().contains("\n  Redirect URI: \(site.origin)/auth/callback (platform Web)\n"))
+            #expect(report.text().contains(" b2c: \(site.origin)/auth/callback (platform Web)\n"))
             #expect(report.text().firstMatch(of: /\nios +no problem found +not known: .*credential, scopes/) != nil)
             #expect(report.text().hasSuffix(" With --verbose, everything that was checked."))
             #expect(!report.text().contains("Only a sign-in can show"))

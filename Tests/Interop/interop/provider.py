@@ -124,7 +124,7 @@ def environment(binary, root, folder):
 
 
 def run_check(context, configuration):
-    return subprocess.run([context.companion.binary, "check", "--config", configuration], env=context.companion.environment(),
+    return subprocess.run([context.companion.binary, "check", "--verbose", "--config", configuration], env=context.companion.environment(),
                           capture_output=True, text=True, timeout=60)
 
 
