@@ -126,6 +126,10 @@ struct ServerParts: Sendable {
 extension Endpoints {
     init(_ parts: ServerParts) {
         let (configuration, store) = (parts.configuration, parts.store)
+        let access = PortalAccess(configuration: configuration)
+        let registrations = RegistrationHealth(
+            rounds: parts.rounds, credentials: parts.providers.credentials, journal: parts.journal,
+            now: parts.clocks.wall)
         signIn = SignInEndpoints(parts)
         signOut = SignOutEndpoints(
             flow: parts.signOut,
@@ -140,12 +144,11 @@ extension Endpoints {
         story = StoryEndpoints(memory: parts.memory, languages: parts.languages)
         portal = PortalEndpoints(
             configuration: configuration, store: store, memory: parts.memory,
-            rounds: parts.rounds,
-            credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
-            audit: parts.audit, access: PortalAccess(configuration: configuration), appOnly: parts.appOnly,
-            client: parts.client)
+            rounds: parts.rounds, registrations: registrations, recent: parts.recent, languages: parts.languages,
+            audit: parts.audit, access: access, appOnly: parts.appOnly, client: parts.client)
         server = ServerEndpoints(
-            configuration: configuration, languages: parts.languages, cookie: parts.cookie)
+            configuration: configuration, languages: parts.languages, cookie: parts.cookie, access: access,
+            registrations: registrations)
         demo = DemoEndpoints(
             configuration: configuration, client: parts.client, store: store, providers: parts.providers,
             languages: parts.languages)

@@ -65,7 +65,9 @@ import Testing
 
     @Test(
         arguments: [
-            (.account, 200, 1), (.namedAccount, 200, 1), (.apps, 200, 1), (.attempts, 200, 1),
+            (.account, 200, 1), (.namedAccount, 200, 1), (.attempts, 200, 1),
+            // The last checks, for an operator.
+            (.apps, 200, 2),
             // Its access token.
             (.me, 200, 2),
             (.begin, 302, 1), (.adminConsent, 302, 1),

@@ -18,11 +18,8 @@ package struct AuthorityCheck: Sendable {
         package let authority: String
         /// One finding for each check.
         package fileprivate(set) var findings: [CheckFinding] = []
-        /// The worst severity. What is not known comes before what is good.
-        package var state: CheckFinding.Severity {
-            CheckFinding.Severity.allCases.first { severity in findings.contains { $0.severity == severity } }
-                ?? .unknown
-        }
+        /// The worst severity.
+        package var state: CheckFinding.Severity { .worst(of: findings) }
         /// Whether everything is in order; nil if something is not known and nothing is wrong.
         package var isHealthy: Bool? { state == .unknown ? nil : state == .good }
 

@@ -16,6 +16,11 @@ package struct CheckFinding: Sendable, Equatable {
         /// Everything is in order.
         case good
 
+        /// Returns the worst severity among findings. What is not known comes before what is good.
+        static func worst(of findings: [CheckFinding]) -> Severity {
+            allCases.first { severity in findings.contains { $0.severity == severity } } ?? .unknown
+        }
+
         /// Whether somebody has to do something, or should.
         var isProblem: Bool { self == .mistake || self == .advice }
     }

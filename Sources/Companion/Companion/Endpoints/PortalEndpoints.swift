@@ -17,7 +17,7 @@ struct PortalEndpoints: Sendable {
     let store: SessionStore
     let memory: SessionMemory
     let rounds: CheckRounds
-    let credentials: ClientCredentials
+    let registrations: RegistrationHealth
     let recent: RecentSignIns
     let languages: Languages
     let audit: AuditLog
@@ -79,10 +79,9 @@ struct PortalEndpoints: Sendable {
 
     private func entry(_ report: AuthorityCheck.Report, in language: Language) -> JSONValue {
         let application = report.application
-        let expires = report.findings.compactMap(\.expires).min() ?? credentials.condition(of: application).expires
-        let daysLeft = expires.map { Int($0.timeIntervalSince(memory.now()) / 86_400) }
         return [
-            "days_left": daysLeft.map(JSONValue.integer) ?? .null, "id": .string(application.id),
+            "days_left": registrations.daysLeft(of: application, report.findings).map(JSONValue.integer) ?? .null,
+            "id": .string(application.id),
             "title": .string(application.title(in: language)), "kind": .string(application.kind.rawValue),
             "authority": .string(report.authority), "ok": report.isHealthy.map(JSONValue.bool) ?? .null,
             "state": .string(report.state.rawValue),

@@ -1,5 +1,6 @@
 import CompanionCore
 import CompanionPages
+import CompanionSignIn
 import HTTPServer
 import HTTPWire
 import Languages
@@ -11,6 +12,8 @@ struct ServerEndpoints: Sendable {
     private let configuration: CompanionConfiguration
     private let languages: Languages
     private let cookie: SessionCookie
+    private let access: PortalAccess
+    private let registrations: RegistrationHealth
     /// The applications as a browser without a session sees them, by language.
     private let applicationsOfNobody: [PreparedResponse]
     /// The device mode and its settings.
@@ -18,41 +21,57 @@ struct ServerEndpoints: Sendable {
     /// The response of `/healthz`: the process runs.
     let isAlive = PreparedResponse.json(["status": "ok"])
 
-    init(configuration: CompanionConfiguration, languages: Languages, cookie: SessionCookie) {
+    init(
+        configuration: CompanionConfiguration, languages: Languages, cookie: SessionCookie, access: PortalAccess,
+        registrations: RegistrationHealth
+    ) {
         self.configuration = configuration
         self.languages = languages
         self.cookie = cookie
+        self.access = access
+        self.registrations = registrations
         applicationsOfNobody = languages.all.map {
             .json(ServerEndpoints.applications(configuration, nil, in: $0))
         }
         device = .json(ServerEndpoints.device(configuration))
     }
 
-    /// Returns the applications if the session is in memory. The response is not cached with the session, because it
-    /// is long and is requested only once per visit of the home page.
+    /// Returns the applications if the session is in memory and has no role at a portal. The response is not cached with
+    /// the session, because it is long and is requested only once per visit of the home page.
     func prepared(_ call: Call) -> PreparedResponse? {
         let language = languages.language(of: call.request.head)
         switch call.session {
-        case .found(let session): return .json(ServerEndpoints.applications(configuration, session, in: language))
+        case .found(let session):
+            guard access.role(of: session) == nil else { return nil }
+            return .json(ServerEndpoints.applications(configuration, session, in: language))
         case .absent: return applicationsOfNobody[language.index]
         case .unknown, nil: return nil
         }
     }
 
-    func applications(_ call: Call, _ session: Session?) -> Response {
+    /// Returns the applications, with the health of each for those who operate a portal.
+    func applications(_ call: Call, _ session: Session?) async -> Response {
         let language = languages.language(of: call.request.head)
-        return .json(ServerEndpoints.applications(configuration, session, in: language))
+        guard let session, let role = access.role(of: session) else {
+            return .json(ServerEndpoints.applications(configuration, session, in: language))
+        }
+        let known = await registrations.known(of: configuration.applications)
+        return .json(ServerEndpoints.applications(configuration, session, (role, known), in: language))
     }
 
     private static func applications(
-        _ configuration: CompanionConfiguration, _ session: Session?, in language: Language
+        _ configuration: CompanionConfiguration, _ session: Session?,
+        _ operation: (role: PortalRole, known: RegistrationHealth.Known)? = nil, in language: Language
     ) -> JSONValue {
         let own = Set(
             configuration.applications.filter { session?.currentAccount(for: $0.id) != nil && $0.page == .portal }
                 .map(\.id))
         var answer: [String: JSONValue] = [
             "apps": .array(
-                configuration.applications.map { entry($0, session, isAtPortal: !own.isEmpty, in: language) }),
+                configuration.applications.map { application in
+                    let known = operation?.known.entries[application.id] ?? [:]
+                    return entry(application, session, known, isAtPortal: !own.isEmpty, in: language)
+                }),
             "demo": .bool(configuration.demoControlURL != nil), "mode": .string(configuration.deviceMode.rawValue),
             "token_display": .string(configuration.tokenDisplay.rawValue),
         ]
@@ -61,12 +80,17 @@ struct ServerEndpoints: Sendable {
             answer["apis"] = .array(
                 configuration.apis.filter { !own.isDisjoint(with: $0.applications) }.map(Self.entry))
         }
+        if let operation {
+            answer["role"] = .string(operation.role.rawValue)
+            answer["checked_at"] = .orNull(operation.known.checkedAt.map(Timeline.text))
+        }
         answer["demo_control_url"] = .text(configuration.demoControlURL)
         return .object(answer)
     }
 
     private static func entry(
-        _ application: Application, _ session: Session?, isAtPortal: Bool, in language: Language
+        _ application: Application, _ session: Session?, _ known: [String: JSONValue], isAtPortal: Bool,
+        in language: Language
     ) -> JSONValue {
         var entry: [String: JSONValue] = [
             "id": .string(application.id), "title": .string(application.title(in: language)),
@@ -82,7 +106,7 @@ struct ServerEndpoints: Sendable {
         if isAtPortal, application.appOnlyAuthority != nil { entry["app_only"] = true }
         entry["signed_in_as"] = session?.currentAccount(for: application.id).map { .string($0.identity.username) }
         entry["prompt"] = application.prompt.map { .string($0.rawValue) }
-        return .object(entry)
+        return .object(entry.merging(known) { $1 })
     }
 
     /// Returns an API that the portal may call.

@@ -1,6 +1,7 @@
 import CompanionCore
 import CompanionSignIn
 import Languages
+import SessionStore
 
 /// The part that an account may take in a portal's operation. A higher role includes the lower one.
 enum PortalRole: String, Sendable, CaseIterable, Comparable {
@@ -38,9 +39,17 @@ struct PortalAccess: Sendable {
         }
     }
 
+    /// Returns the highest role of a session's accounts at any portal; nil if none has one.
+    func role(of session: Session) -> PortalRole? {
+        configuration.applications.filter { $0.page == .portal }.flatMap { portal in
+            session.accounts(for: portal.id).compactMap { role(of: $0, at: portal) }
+        }.max()
+    }
+
     /// Returns the role of an account; nil if it has none.
-    func role(of asking: SignedIn) -> PortalRole? {
-        let (application, account) = (asking.application, asking.account)
+    func role(of asking: SignedIn) -> PortalRole? { role(of: asking.account, at: asking.application) }
+
+    private func role(of account: Account, at application: Application) -> PortalRole? {
         guard application.page == .portal,
             application.admitsOperators(at: configuration.publicURL, mode: configuration.deviceMode)
         else { return nil }

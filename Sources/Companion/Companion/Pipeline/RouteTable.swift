@@ -63,7 +63,7 @@ extension Route {
             .read(.call { endpoints, _ in try endpoints.demo.flows() }), .post(.call { try await $0.demo.play($1) })),
         Route(
             "/api/apps", .ourPages,
-            .read(.session { $0.server.applications($1, $2) }, unless: { $0.server.prepared($1) })),
+            .read(.session { await $0.server.applications($1, $2) }, unless: { $0.server.prepared($1) })),
         Route("/api/device", .ourPages, .read(fromMemory: { $0.server.device })),
         Route("/healthz", .anyone, .read(fromMemory: { $0.server.isAlive })),
         Route(

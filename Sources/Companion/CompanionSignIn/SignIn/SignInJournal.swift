@@ -1,8 +1,9 @@
 package import CompanionCore
-import Foundation
+package import Foundation
 import Languages
 package import OpenIDConnect
 package import SessionStore
+import Synchronization
 
 /// Reports each step of a sign-in, from its start to its outcome, in one place: to the timeline, the history, the
 /// metrics, the audit log and the list of recent sign-ins.
@@ -30,6 +31,19 @@ package final class SignInJournal: Sendable {
         package var account: Pseudonym?
     }
 
+    /// A failed sign-in, without the person and the request.
+    package struct Failure: Sendable {
+        package let time: Date
+        package let code: Problem.Code
+        /// The platform's number, such as `AADSTS50011`; nil if there was none.
+        package let number: String?
+    }
+
+    /// Outcomes that the person wanted.
+    private static let ownWishes: Set<Problem.Code> = [.cancelled, .passwordResetRequested]
+
+    /// The newest failure of each application at this server, until a sign-in succeeds.
+    private let newestFailures = Mutex<[String: Failure]>([:])
     private let memory: SessionMemory
     private let timeline: Timeline
     private let history: AttemptHistory
@@ -97,6 +111,8 @@ package final class SignInJournal: Sendable {
     ) async {
         let problem = Problem(any: error)
         metrics.signInEnded(beginning.application.id, beginning.kind, problem.code)
+        // Other refusals concern the request alone.
+        if problem.isFault { remember(problem, of: beginning.application.id) }
         // A refusal because of a loop is not an attempt, and is not recorded.
         guard problem.code != .signInLoop, let session else { return }
         note(beginning, in: session, authority, settings)
@@ -165,8 +181,11 @@ package final class SignInJournal: Sendable {
     package func succeeded(
         _ journey: Return, of account: String? = nil, _ tokens: GrantedTokens?, _ event: AuditEvent?
     ) async {
-        if tokens != nil { recordSuccess(journey) }
         let (attempt, app) = (journey.attempt, journey.application.id)
+        if tokens != nil {
+            recordSuccess(journey)
+            newestFailures.withLock { $0[app] = nil }
+        }
         history.succeed(
             journey.number, session: attempt.session, account: account, granted: tokens?.scopes ?? [],
             declined: tokens?.declinedScopes ?? [])
@@ -181,6 +200,7 @@ package final class SignInJournal: Sendable {
     package func failed(_ journey: Return, _ problem: Problem) async {
         let (attempt, app) = (journey.attempt, journey.application.id)
         metrics.signInEnded(app, journey.kind, problem.code)
+        if !Self.ownWishes.contains(problem.code) { remember(problem, of: app) }
         await audit.write(
             .refused, application: app, account: journey.account, session: attempt.session,
             more: ["outcome": problem.code.rawValue])
@@ -207,6 +227,15 @@ package final class SignInJournal: Sendable {
     /// Returns the problem of the last sign-in to an application; nil if it did not fail.
     package func lastFailure(in session: SessionKey, app: String) async throws(StoreError) -> Problem? {
         try await memory.all(of: session)?.lastFailure(app: app)
+    }
+
+    /// Returns the newest failed sign-in to an application that this server has seen, whoever's it was; nil if a sign-in
+    /// has succeeded since. Anyone can make up a refusal, so it decides nothing.
+    package func newestFailure(of app: String) -> Failure? { newestFailures.withLock { $0[app] } }
+
+    private func remember(_ problem: Problem, of app: String) {
+        let failure = Failure(time: memory.now(), code: problem.code, number: problem.numbers.first)
+        newestFailures.withLock { $0[app] = failure }
     }
 
     private func recordSuccess(_ journey: Return) {

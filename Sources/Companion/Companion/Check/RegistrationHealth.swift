@@ -1,0 +1,50 @@
+import CompanionCore
+import CompanionSignIn
+import Foundation
+import WebFormats
+
+/// The health of registrations as far as this server knows it already. Nobody is asked.
+struct RegistrationHealth: Sendable {
+    /// What is known about all applications.
+    struct Known: Sendable {
+        /// The time of the newest check; nil if there was none.
+        let checkedAt: Date?
+        /// The members of each application's entry, by its name.
+        let entries: [String: [String: JSONValue]]
+    }
+
+    let rounds: CheckRounds
+    let credentials: ClientCredentials
+    let journal: SignInJournal
+    let now: @Sendable () -> Date
+
+    func known(of applications: [Application]) async -> Known {
+        let round = await rounds.lastRound(of: applications)
+        // Each user flow of B2C has a report of its own.
+        let reports = Dictionary(grouping: round?.reports ?? []) { $0.application.id }
+        let entries = applications.map { application in
+            let findings = reports[application.id]?.flatMap(\.findings)
+            let members: [String: JSONValue] = [
+                "state": .orNull(findings.map { CheckFinding.Severity.worst(of: $0).rawValue }),
+                "days_left": daysLeft(of: application, findings ?? []).map(JSONValue.integer) ?? .null,
+                "last_failure": journal.newestFailure(of: application.id).map(Self.json) ?? .null,
+            ]
+            return (application.id, members)
+        }
+        return Known(checkedAt: round?.at, entries: Dictionary(entries) { first, _ in first })
+    }
+
+    /// Returns the days until an application's credential expires, by these findings or else by the credential itself;
+    /// nil if nobody knows.
+    func daysLeft(of application: Application, _ findings: [CheckFinding]) -> Int? {
+        let expires = findings.compactMap(\.expires).min() ?? credentials.condition(of: application).expires
+        return expires.map { Int($0.timeIntervalSince(now()) / 86_400) }
+    }
+
+    private static func json(_ failure: SignInJournal.Failure) -> JSONValue {
+        [
+            "time": .string(Timeline.text(failure.time)), "code": .string(failure.code.rawValue),
+            "number": .orNull(failure.number),
+        ]
+    }
+}
