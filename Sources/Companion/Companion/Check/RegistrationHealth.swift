@@ -5,7 +5,7 @@ import WebFormats
 
 /// The health of registrations as far as this server knows it already. Nobody is asked.
 struct RegistrationHealth: Sendable {
-    /// What is known about all applications.
+    /// The knowledge about all applications.
     struct Known: Sendable {
         /// The time of the newest check; nil if there was none.
         let checkedAt: Date?
