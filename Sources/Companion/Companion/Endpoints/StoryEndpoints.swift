@@ -17,13 +17,19 @@ struct StoryEndpoints: Sendable {
     }
 
     /// Returns the last steps with an application, oldest first, the options of the sign-ins that they belong to, and
-    /// the parameters of every request that anyone may know.
+    /// the parameters of every request that anyone may know. In the demo, steps also have the values of a sign-in whose
+    /// code has been redeemed at this server.
     func events(_ visit: Visit) async throws -> Response {
         let app = visit.application.id
         let notes = try await notes(of: visit.session)
+        let own = visit.session.flatMap { memory.notes(of: $0.key) }
         let attempts = notes?.attempts.reversed().filter { $0.app == app } ?? []
         return .json([
-            "events": .array((notes?.events[app] ?? []).map(\.json)),
+            "events": .array(
+                (notes?.events[app] ?? []).map { event in
+                    let values = own?.spent(of: event, app: app)?.members(of: event.step) ?? [:]
+                    return .object((event.json.object ?? [:]).merging(values) { $1 })
+                }),
             "attempts": .array(attempts.map { ["id": .integer($0.id), "settings": $0.settings.json] }),
             "client": [
                 "client_id": .string(visit.application.registration.clientID),

@@ -95,6 +95,11 @@ package struct CompanionConfiguration: Sendable {
         deviceMode == .shared && applications.contains { $0.page == .kiosk } ? min(sessionIdle, kioskIdle) : sessionIdle
     }
 
+    /// Whether the person's own pages show the state, nonce, code and verifier of a sign-in that is over: only in the demo.
+    package var showsSpentValues: Bool {
+        demoControlURL != nil && deviceMode == .private && tokenDisplay != .hidden
+    }
+
     /// Creates a configuration with all defaults, for the demo and for tests.
     ///
     /// - Parameters:

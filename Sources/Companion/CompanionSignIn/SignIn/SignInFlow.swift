@@ -51,6 +51,7 @@ package final class SignInFlow: Sendable {
     /// On a shared device, sign-ins that began before the server's start are not accepted.
     private let earliestBeginning: Date
     private let isShared: Bool
+    private let showsSpentValues: Bool
     /// The authentications with which people have signed in lately, at this server.
     private let authentications = Mutex(ExpiringMap<Authentication, Bool>(maxCount: 10_000))
     package let adminConsent: AdminConsent
@@ -71,6 +72,7 @@ package final class SignInFlow: Sendable {
             providers: providers, consents: consents,
             failing: AuthorityMemory(seconds: 10, now: providers.clocks.steady))
         isShared = configuration.deviceMode == .shared
+        showsSpentValues = configuration.showsSpentValues
         earliestBeginning = isShared ? store.currentTime : .distantPast
         adminConsent = AdminConsent(
             publicURL: publicURL, store: store, providers: providers, admission: admission, journal: journal)
@@ -248,7 +250,11 @@ package final class SignInFlow: Sendable {
                 SentValues(secrets, client: $0, loginHint: purpose.loginHint)
             })
         journal.redeems(&completion.journey, at: metadata.tokenEndpoint)
-        let signedIn = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
+        let answer = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
+        if showsSpentValues, !application.isAtKiosk, let code = arrival.callback.code {
+            journal.show(secrets, code, of: completion.journey)
+        }
+        let signedIn = try await providers.exchange.check(answer)
         completion.journey.account = store.pseudonym(
             ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
         let isKept = keepsSessions(metadata)
@@ -296,9 +302,10 @@ package final class SignInFlow: Sendable {
         }
     }
 
+    /// Redeems the code. The ID token of the response is not checked yet.
     private func redeem(
         _ validated: ValidatedCallback, _ purpose: AttemptPurpose, at tokenEndpoint: Endpoint, _ completion: Completion
-    ) async throws -> SignedInTokens {
+    ) async throws -> TokenAnswer<SignedInTokens> {
         var authenticated = try providers.credentials.client(of: completion.application)
         authenticated.registration.redirectURI = purpose.redirectURI
         let directory = providers.directory
@@ -307,10 +314,9 @@ package final class SignInFlow: Sendable {
             claims: purpose.claims,
             client: authenticated, configured: try await directory.metadata(for: completion.application.authority))
         let client = TokenThrottle.Client(tokenEndpoint: tokenEndpoint, id: authenticated.registration.clientID)
-        let answer = try await providers.exchange.run(
+        return try await providers.exchange.run(
             request.providerRequest, by: client, .code(session: completion.attempt.session)
         ) { response throws(OpenIDError) in try request.answer(from: response, directory: directory) }
-        return try await providers.exchange.check(answer)
     }
 
     /// Returns the scopes of the token that comes with a sign-in. A person may have consented to those of several

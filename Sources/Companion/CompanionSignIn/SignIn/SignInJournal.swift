@@ -172,6 +172,13 @@ package final class SignInJournal: Sendable {
         journey.start = .now
     }
 
+    /// Keeps the values of a sign-in for the demo's pages. Call this only after the code has been redeemed.
+    func show(_ secrets: AuthorizationAttempt, _ code: String, of journey: Return) {
+        guard let number = journey.number else { return }
+        let values = SpentValues(attempt: number, secrets: secrets, code: code)
+        memory.change(journey.attempt.session, isSignedIn: true) { $0.add(values, of: journey.application.id) }
+    }
+
     /// Records success. Call this only after the result is stored, because until then the sign-in can fail.
     ///
     /// - Parameters:

@@ -18,15 +18,19 @@ package final class SessionMemory: Sendable {
         private static let maxAttempts = 20
         private static let maxAttemptBytes = 32 << 10
         private static let maxEvents = 50
+        private static let maxSpent = 5
 
         /// The attempts, oldest first.
         package private(set) var attempts: [AttemptRecord] = []
         /// The steps by application, oldest first.
         package private(set) var events: [String: [TimelineEvent]] = [:]
+        /// The values of the last redeemed sign-ins by application, oldest first; only in the demo.
+        private var spent: [String: [SpentValues]] = [:]
         private var attemptBytes = 0
         private var eventBytes = 0
+        private var spentBytes = 0
 
-        fileprivate var bytes: Int { Self.ownBytes + attemptBytes + eventBytes }
+        fileprivate var bytes: Int { Self.ownBytes + attemptBytes + eventBytes + spentBytes }
 
         /// Changes the attempts. Beyond the limit the oldest are removed.
         private mutating func changeAttempts(_ change: (inout [AttemptRecord]) -> Void) {
@@ -58,6 +62,17 @@ package final class SessionMemory: Sendable {
         /// Returns the problem of the last attempt with an application; nil if it did not fail.
         package func lastFailure(app: String) -> Problem? {
             attempts.last { $0.app == app && $0.ended != nil }?.problem
+        }
+
+        /// Adds a sign-in's values. Beyond the limit the application's oldest are removed.
+        mutating func add(_ values: SpentValues, of app: String) {
+            spent[app] = (spent[app] ?? []).suffix(Self.maxSpent - 1) + [values]
+            spentBytes = spent.values.joined().reduce(0) { $0 + $1.bytes }
+        }
+
+        /// Returns the values of the sign-in that an event with an application belongs to, if they may be shown.
+        package func spent(of event: TimelineEvent, app: String) -> SpentValues? {
+            event.attempt.flatMap { number in spent[app]?.last { $0.attempt == number } }
         }
 
         /// Adds an event. Beyond the limit the application's oldest event is removed.

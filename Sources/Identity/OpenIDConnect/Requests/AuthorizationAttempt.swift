@@ -30,7 +30,7 @@ public struct AuthorizationAttempt: Sendable, Hashable, Redacted {
     }
 
     /// The form of the verifier in the authorization request: S256 (RFC 7636 section 4.2).
-    var codeChallenge: String { Base64URL.encode(SHA256.hash(data: codeVerifier.utf8)) }
+    public var codeChallenge: String { Base64URL.encode(SHA256.hash(data: codeVerifier.utf8)) }
 }
 
 /// Compares secrets in a time that does not depend on where they differ, because digests compare in constant time.
