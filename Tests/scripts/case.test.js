@@ -80,8 +80,8 @@ Deno.test("a case that is made of an attempt has no values, addresses and names 
         tenant: "",
       },
       steps: [
-        { step: "authorize", outcome: "ok", duration_ms: null, endpoint: "https://login.example" },
-        { step: "callback", outcome: "ok", duration_ms: 3 },
+        { step: "authorize", outcome: "ok", duration_ms: null, endpoint: "https://login.example", state: "s", nonce: "n" },
+        { step: "callback", outcome: "ok", duration_ms: 3, state: "s", code: "c" },
         { step: "token", outcome: "wrong_secret", duration_ms: 4 },
         { step: "api", outcome: "http_503", duration_ms: 5 },
       ],

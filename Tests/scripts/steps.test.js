@@ -52,6 +52,36 @@ for (const [kind, outcome, expected] of ROWS) {
   });
 }
 
+/** The values of a sign-in that is over, and those that a step's request shows of them. */
+const spent = { state: "the-state", nonce: "the-nonce", code_challenge: "the-challenge", code: "the-code", code_verifier: "the-verifier" };
+for (
+  const [kind, outcome, given, expected] of [
+    ["authorize", "ok", "state nonce code_challenge", "state nonce code_challenge"],
+    ["callback", "ok", "code state", "code state"],
+    ["callback", "access_denied", "", ""],
+    ["redeemed", "ok", "code code_verifier", "code code_verifier"],
+    ["unredeemed", "nonce_mismatch", "code code_verifier", "code code_verifier"],
+    ["refreshed", "refreshed", "", ""],
+    // A server that said more than a step sends would not be believed.
+    ["authorize", "ok", "code code_verifier", ""],
+    ["api", "ok", "code code_verifier state", ""],
+  ]
+) {
+  Deno.test(`${kind}, ${outcome}, with ${given || "nothing"}: the values that the step has are shown, and no others`, () => {
+    const values = Object.fromEntries(given.split(" ").map((name) => [name, spent[name]]));
+    const text = request(kind, { endpoint, outcome, ...values }, settings, client) ?? "";
+    const shown = Object.keys(spent).filter((name) => text.includes(`${name}=${spent[name]}`));
+    assert.deepEqual(shown, Object.keys(spent).filter((name) => expected.split(" ").includes(name)));
+    assert.deepEqual(names(text), names(request(kind, { endpoint, outcome }, settings, client) ?? ""), "the same parameters as without");
+  });
+}
+
+Deno.test("of a long code the beginning is shown", () => {
+  for (const [code, shown] of [["c".repeat(64), "c".repeat(64)], ["c".repeat(65), "c".repeat(40) + "…"]]) {
+    assert.ok(request("callback", { endpoint, outcome: "ok", code }).includes(`code=${shown}\n`));
+  }
+});
+
 /** A response, its first line and the names of its members; without any where there is none, or where none is known. */
 const tokens = "token_type scope expires_in access_token refresh_token id_token client_info";
 for (

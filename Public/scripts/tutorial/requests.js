@@ -89,8 +89,11 @@ export function withSettings(flows, attempts = []) {
 
 // MARK: Requests
 
-/** It stands for what is secret, or not known here. */
+/** It stands for what is secret, or not known here. In the demo a step has the values of a sign-in that is over. */
 const hidden = "…";
+
+/** The beginning of a text that would fill the panel: a platform's code can have more than a thousand characters. */
+const short = (text) => (text.length > 64 ? text.slice(0, 40) + hidden : text);
 
 function lines(method, address, fields, headers = {}) {
   const url = new URL(address);
@@ -114,8 +117,11 @@ const isRefused = (outcome) => !fine.has(outcome) && !["state_mismatch", "issuer
  * The text of a step's request; null where it sends none. `settings` are those of the sign-in that it belongs to, and `client`
  * has what is public of the registration: its client ID and redirect URI, where they are known.
  */
-export function request(kind, { endpoint, outcome, error, error_number: number }, settings, client = {}) {
+export function request(kind, event, settings, client = {}) {
+  const { endpoint, outcome, error, error_number: number } = event;
   if (!endpoint) return null;
+  const { state = hidden, nonce = hidden, code_challenge = hidden, code_verifier = hidden } = event;
+  const code = short(event.code ?? hidden);
   const { client_id = hidden, redirect_uri = hidden } = client;
   const scope = settings?.scopes?.join(" ") ?? hidden;
   switch (kind) {
@@ -129,24 +135,24 @@ export function request(kind, { endpoint, outcome, error, error_number: number }
         login_hint: settings?.login_hint && hidden,
         domain_hint: settings?.domain_hint,
         claims: settings?.claims,
-        state: hidden,
-        nonce: hidden,
-        code_challenge: hidden,
+        state,
+        nonce,
+        code_challenge,
         code_challenge_method: "S256",
       });
     case "callback":
       return lines("GET", endpoint, {
-        ...(isRefused(outcome) ? { error: error ?? hidden, error_description: words(number) } : { code: hidden }),
-        state: hidden,
+        ...(isRefused(outcome) ? { error: error ?? hidden, error_description: words(number) } : { code }),
+        state,
       });
     case "redeemed":
     case "unredeemed":
       return lines("POST", endpoint, {
         grant_type: "authorization_code",
         client_id,
-        code: hidden,
+        code,
         redirect_uri,
-        code_verifier: hidden,
+        code_verifier,
       }, form);
     case "refreshed":
     case "silent":
@@ -253,6 +259,7 @@ export function details(event, client) {
     ...(sent
       ? [
         message(sent, t("timeline.request", { step: t(`timeline.step.${kind}`) })),
+        ...(event.state || event.code ? [element("p", "note", t("timeline.real_values"))] : []),
         unfolding("parameters", t("timeline.parameters"), () => parameters(sent)),
       ]
       : []),

@@ -1,5 +1,7 @@
 """The application's page: the screen, what just happened, and the code in which the lines of a flow are lit, beside each other or one gesture away."""
 
+import base64
+import hashlib
 import itertools
 import json
 import re
@@ -333,7 +335,7 @@ def as_it_happens(browser):
     browser.wait("the API's step", lambda: "API called" in browser.one("#timeline .flow").text)
 
 
-@test("hovering a step lights its lines, the keyboard does too; pressing it shows its request, in which nothing is secret", needs="time")
+@test("hovering a step lights its lines, the keyboard does too; pressing it shows its request, in which nothing is of use to others", needs="time")
 def requests(browser):
     browser.sign_in()
     browser.wait("the steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 4)
@@ -344,7 +346,7 @@ def requests(browser):
     lit(browser, "parameters.promptType = .selectAccount")
     steps[0].find_element("css selector", ".step-head").click()
     sent = browser.wait("the request", lambda: browser.all("#timeline .request")[0].text)
-    for part in ("GET /common/oauth2/v2.0/authorize?", "&prompt=select_account", "&code_challenge=…", "&state=…", "&scope=user.read"):
+    for part in ("GET /common/oauth2/v2.0/authorize?", "&prompt=select_account", "&code_challenge_method=S256", "&scope=user.read"):
         assert part in sent, sent
     assert re.search(r"client_id=[0-9a-f]{8}-", sent) and f"redirect_uri={browser.server.origin}/auth/" in sent, sent
     browser.press("What each parameter means")
@@ -415,6 +417,46 @@ def decoded(browser):
     browser.wait("they are gone", lambda: not browser.driver.find_elements("css selector", "#timeline .token"))
 
 
+# The parameters of each step's request, as it is shown.
+SENT = """
+return Object.fromEntries([...document.querySelectorAll("#timeline .step")].map((step) => [
+  step.dataset.step,
+  Object.fromEntries([...(step.querySelector(".step-request > .request")?.textContent ?? "").matchAll(/^ *&?(\\w+)=(.*)$/gm)].map(([, ...pair]) => pair)),
+]));
+"""
+
+
+@test("in the demo a sign-in that is over has its real values in the requests of its steps, which says why; they are kept and copied nowhere")
+def real_values(browser):
+    browser.stand_still()
+    browser.sign_in()
+    open_redeemed(browser)
+    sent = browser.driver.execute_script(SENT)
+    verifier = sent["redeemed"]["code_verifier"]
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", verifier), verifier
+    digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+    assert sent["authorize"]["code_challenge"] == digest, sent
+    assert sent["authorize"]["state"] == sent["callback"]["state"] != "…" and sent["callback"]["code"] == sent["redeemed"]["code"] != "…", sent
+    assert "the sign-in is over" in browser.one("#timeline .step.now").text
+    assert "the sign-in is over" not in browser.driver.execute_script("return document.querySelector('#timeline [data-step=api]').textContent")
+    browser.expect_accessible("real values in a step")
+    values = {sent["authorize"][name] for name in ("state", "nonce", "code_challenge")} | {verifier, sent["redeemed"]["code"].rstrip("…")}
+    assert len(values) == 5 and all(len(each) >= 20 for each in values), values
+
+    def expect_none():
+        kept = browser.driver.execute_script("return JSON.stringify([localStorage, sessionStorage, location.href, history.state, window.name])")
+        assert not any(each in kept for each in values), kept
+
+    expect_none()
+    assert not any(each in json.dumps(browser.log()) for each in values)
+    browser.one("#share").click()
+    browser.wait("the case", lambda: browser.driver.current_url.startswith(browser.server.origin + "/native/case#"))
+    browser.settled()
+    expect_none()
+    page = browser.driver.execute_script("return document.documentElement.outerHTML")
+    assert not any(each in page for each in values), "the case has a value"
+
+
 @test("claims in a step go when another tab has signed the account out, and belong to the account that is shown")
 def decoded_of(browser):
     browser.stand_still()
@@ -445,7 +487,7 @@ def decoded_of(browser):
     browser.wait("they are gone", lambda: not browser.driver.find_elements("css selector", "#timeline .token"))
 
 
-@test("on a shared device, on a team's server and where tokens are hidden no step shows claims")
+@test("on a shared device, on a team's server and where tokens are hidden no step shows claims or the values of its sign-in")
 def not_decoded(browser):
     browser.stand_still()
     for visit, app in ((browser.on_shared_device(), "ios"),
@@ -457,6 +499,9 @@ def not_decoded(browser):
             browser.settled()
             asked = browser.driver.execute_script("return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/tokens')).length")
             assert asked == 0 and not browser.driver.find_elements("css selector", "#timeline .token"), browser.server.settings
+            sent = browser.driver.execute_script(SENT)
+            shown = [sent[step][name] for step, names in (("authorize", "state nonce code_challenge"), ("callback", "code state"), ("redeemed", "code code_verifier")) for name in names.split()]
+            assert shown == ["…"] * 7, shown
 
 
 @test("a line that is not the tutorial's says why when asked, in its place, and what is copied has no word of that")
