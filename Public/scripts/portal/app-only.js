@@ -34,26 +34,23 @@ function labelled(name, select) {
   return element("p", "", Object.assign(element("label", "", t(`portal.app_only.${name}`)), { htmlFor: select.id }), select);
 }
 
-/** The section for the applications that may have tokens of their own. */
-export function appOnly(apps) {
-  const allowed = apps.filter(({ app_only: isAllowed }) => isAllowed);
-  if (allowed.length === 0) return [];
+/** The section of an application that may have tokens of its own. */
+export function appOnly({ id, app_only: isAllowed }) {
+  if (!isAllowed) return [];
   const box = statusBox();
   const result = element("div");
-  const which = element("select");
-  which.append(...allowed.map(({ id, title }) => new Option(title, id)));
   const call = element("select");
   call.append(...calls.map((name) => new Option(t(`portal.app_only.call.${name}`), name)));
   const press = (pressed) =>
     run(pressed, box, async () => {
       result.replaceChildren();
-      const body = { application: which.value, ...(call.value === "none" ? {} : { call: call.value }) };
+      const body = { application: id, ...(call.value === "none" ? {} : { call: call.value }) };
       result.replaceChildren(...shown(await post(`/api/${app}/app-only`, body)));
     });
   return [
     element("h3", "", t("portal.app_only.title")),
     element("p", "quiet", t("portal.app_only.note")),
-    element("div", "fields", labelled("application", which), labelled("call", call)),
+    element("div", "fields", labelled("call", call)),
     element("p", "buttons", button(t("portal.app_only.go"), press)),
     box,
     result,

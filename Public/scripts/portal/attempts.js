@@ -3,7 +3,7 @@
 import { Failure, get } from "../base/api.js";
 import { openCase } from "../base/open-case.js";
 import { element, t } from "../base/page.js";
-import { impersonalClaims, refill } from "./form.js";
+import { impersonalClaims, retry } from "./form.js";
 import { button, copyButton, dateTime, explained, facts, identifiers, milliseconds, run, statusBox, stepOutcome, time } from "./parts.js";
 import { waterfall } from "./waterfall.js";
 
@@ -96,7 +96,7 @@ const outcomeWord = (attempt) => element("span", attempt.outcome === "ok" ? "goo
 function again({ app, settings }, apps) {
   const own = new Set(apps.find(({ id }) => id === app)?.scopes);
   const { prompt, domain_hint, tenant, claims, policy, scopes, max_age, acr_values } = settings;
-  refill({
+  retry({
     app,
     prompt,
     domain_hint,
@@ -106,7 +106,7 @@ function again({ app, settings }, apps) {
     max_age,
     acr_values,
     scope: scopes.filter((scope) => !own.has(scope)).join(" "),
-  }, { isRetry: true });
+  });
 }
 
 function caseButtons(attempt, apps) {
@@ -167,7 +167,10 @@ function heads() {
   return made;
 }
 
-export async function view({ apps, openAttempt, mode, tokenDisplay }) {
+/** Whether those of the other registrations are listed, too. */
+let isEach = false;
+
+export async function view({ apps, application, openAttempt, mode, tokenDisplay }) {
   const { attempts } = await get("/api/attempts");
   if (attempts.length === 0) return [element("p", "empty", t("portal.no_attempts"))];
   for (const attempt of attempts) attempt.title = apps.find(({ id }) => id === attempt.app)?.title ?? attempt.app;
@@ -182,11 +185,36 @@ export async function view({ apps, openAttempt, mode, tokenDisplay }) {
     }));
   go.disabled = true;
   const list = element("ul");
+  const none = element("p", "empty", t("portal.no_attempts_here"));
+  const shown = heads();
+  const each = Object.assign(element("input"), { type: "checkbox", checked: isEach });
+  /** Those of the registration; with one press, of all. */
+  const show = () => {
+    isEach = each.checked;
+    for (const [index, { app }] of attempts.entries()) list.children[index].hidden = !isEach && app !== application.id;
+    none.hidden = [...list.children].some((entry) => entry instanceof HTMLElement && !entry.hidden);
+    shown.hidden = !none.hidden;
+  };
+  each.addEventListener("change", show);
   const choose = (attempt, isPicked) => {
     picked = isPicked ? [...picked, attempt] : picked.filter((each) => each !== attempt);
     go.disabled = picked.length !== 2;
     for (const box of list.querySelectorAll("input")) box.disabled = picked.length === 2 && !box.checked;
   };
   list.append(...attempts.map((attempt) => entry(attempt, apps, attempt.id === openAttempt, choose)));
-  return [element("p", "buttons", go, element("span", "quiet", t("portal.compare_note"))), said, heads(), list];
+  show();
+  const others = attempts.some(({ app }) => app !== application.id);
+  return [
+    element(
+      "p",
+      "buttons",
+      go,
+      element("span", "quiet", t("portal.compare_note")),
+      ...(others ? [element("label", "each", each, t("portal.each_attempt"))] : []),
+    ),
+    said,
+    shown,
+    list,
+    none,
+  ];
 }

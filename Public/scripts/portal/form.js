@@ -2,11 +2,12 @@
 
 import { app } from "../base/api.js";
 import { base, t } from "../base/page.js";
-import { byTitle, copy, finder, many, run } from "./parts.js";
+import { copy, run } from "./parts.js";
 import { leave, signInAddress } from "../base/return-trip.js";
 import { ofTab } from "../base/storage.js";
 
 const form = document.getElementById("form");
+const sheet = document.getElementById("sheet");
 const fields = form.elements;
 const more = document.getElementById("more");
 const claimsError = document.getElementById("claims-error");
@@ -54,17 +55,13 @@ function setSelect(select, value) {
   if (select.selectedIndex < 0) select.selectedIndex = 0;
 }
 
-/** Ends the search among many applications. */
-let showAll = () => {};
-
 /** Fills in settings; what they do not name is emptied. */
 function fill(values) {
-  showAll();
-  setSelect(fields.app, values.app);
+  fields.app.value = (apps.find(({ id }) => id === values.app) ?? apps[0]).id;
   show();
   for (const field of fields) {
-    if (field.localName === "select") setSelect(field, field === fields.app ? field.value : values[field.name]);
-    else if (field.name) field.value = values[field.name] ?? "";
+    if (field.localName === "select") setSelect(field, values[field.name]);
+    else if (field.name && field !== fields.app) field.value = values[field.name] ?? "";
   }
   show();
   const { domain_hint: domain, tenant, claims, max_age: age, acr_values: acr } = settings();
@@ -74,7 +71,7 @@ function fill(values) {
 /** Shows the fields of the chosen application, and only those, and the meaning of the chosen prompt. */
 function show() {
   const { authority, kind, policies = [], prompt, scopes } = chosen();
-  document.getElementById("app-hint").textContent = `${authority} · ${scopes.join(" ")}`;
+  document.getElementById("where").textContent = `${authority} · ${scopes.join(" ")}`;
   document.getElementById("tenant-field").hidden = kind !== "workforce";
   document.getElementById("policy-field").hidden = kind !== "b2c";
   // A choice that is being made must not be made anew under the person's hand.
@@ -84,6 +81,9 @@ function show() {
     fillSelect(fields.prompt, ["", t("portal.as_configured", { prompt: prompt ?? "if_necessary" })], ...prompts.map((name) => [name]));
   }
   document.getElementById("prompt-hint").textContent = t(`prompt.${fields.prompt.value || "configured"}`);
+  const names = Object.keys(settings()).filter((name) => name !== "app" && name !== "policy");
+  const labels = names.map((name) => form.querySelector(`[for="${name}"]`).textContent);
+  document.getElementById("with").textContent = names.length > 0 ? t("portal.with", { settings: labels.join(", ") }) : "";
 }
 
 /** Shows what is wrong with the claims; returns whether they can be sent. */
@@ -136,41 +136,27 @@ function shareable() {
 
 const link = () => `${location.origin}${base}/${app}?${new URLSearchParams(shareable())}`;
 
-/** Fills in settings from elsewhere, as from an attempt that is tried again; `isRetry` says that one of them is to be changed. */
-export function refill(values, { isRetry = false } = {}) {
+/** Fills in the settings of an attempt, one of which is to be changed before it is tried again. */
+export function retry(values) {
   const before = fields.app.value;
   fill(values);
   checkClaims();
   keepSettings();
-  document.getElementById("changed").hidden = !isRetry;
-  openSheet(true);
+  document.getElementById("changed").hidden = false;
+  sheet.showModal();
   fields.prompt.focus();
   if (fields.app.value !== before) applicationChanged();
 }
 
-let applicationChanged = () => {};
-
-// MARK: The sheet, where the window is narrow
-
-const sheetButton = document.getElementById("open-settings");
-
-/** Results come first on a phone; the settings are a sheet over them. */
-export function openSheet(isOpen) {
-  form.classList.toggle("open", isOpen);
-  sheetButton.setAttribute("aria-expanded", String(isOpen));
+/** Chooses an application; the settings stay. */
+export function choose(id) {
+  fields.app.value = id;
+  show();
+  keepSettings();
+  return applicationChanged();
 }
 
-sheetButton.addEventListener("click", () => {
-  openSheet(!form.classList.contains("open"));
-  if (form.classList.contains("open")) fields.app.focus();
-});
-document.getElementById("dock-sign-in").addEventListener("click", () => form.requestSubmit());
-addEventListener("keydown", ({ key }) => {
-  if (key !== "Escape" || !form.classList.contains("open")) return;
-  openSheet(false);
-  if (sheetButton.checkVisibility()) sheetButton.focus();
-});
-document.getElementById("result").addEventListener("pointerdown", () => openSheet(false));
+let applicationChanged = async () => {};
 
 /** Leaves for a sign-in with the settings of the form. */
 function signIn() {
@@ -179,63 +165,40 @@ function signIn() {
   return leave(signInAddress(values, id), { began: "sign-in" });
 }
 
-/** Runs what needs claims that can be sent. */
-const checked = (work) => (checkClaims() ? work() : fields.claims.focus());
-
-const option = ({ id, title }) => [id, `${title} · ${id}`];
-
-/** Finds one of many applications: while there are words in the field, what has them is a list to choose from. */
-function findApplications() {
-  const field = finder((matches, isWanted) => {
-    const found = isWanted ? apps.filter((each) => matches(option(each).join(" "))) : apps;
-    const current = chosen();
-    // The chosen one stays so until another is.
-    fillSelect(fields.app, ...[...new Set([...found, current])].map(option));
-    if (isWanted) fields.app.size = Math.min(6, found.length + 2);
-    else fields.app.removeAttribute("size");
-  });
-  showAll = () => {
-    if (!field.value) return;
-    field.value = "";
-    field.dispatchEvent(new Event("input"));
-  };
-  fields.app.before(field);
-  fields.app.addEventListener("change", showAll);
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && field.value) {
-      event.stopPropagation();
-      showAll();
-    }
-    if (!["ArrowDown", "Enter"].includes(event.key)) return;
-    event.preventDefault();
-    if (field.value) fields.app.focus();
-  });
+/** Runs what needs claims that can be sent; a mistake has to be seen. */
+function checked(work) {
+  if (checkClaims()) return work();
+  if (!sheet.open) sheet.showModal();
+  fields.claims.focus();
 }
 
 /** Starts the form with what the link, or else this tab, knows. */
 export function startForm(known, address, onApplication) {
-  apps = known.length > many ? byTitle(known) : known;
+  apps = known;
   applicationChanged = onApplication;
-  fillSelect(fields.app, ...apps.map(option));
-  if (apps.length > many) findApplications();
   const isLink = linked.some((name) => address.has(name));
   fill(isLink ? Object.fromEntries(address) : kept().settings ?? {});
   if (isLink) forgetPerson();
-  const changed = ({ target, type }) => {
+  const changed = () => {
     if (claimsError.textContent) checkClaims();
     show();
     keepSettings();
-    if (target === fields.app && type === "change") onApplication();
   };
   // Software that fills in forms sends one event or the other.
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    // A mistake has to be seen.
-    if (!checkClaims()) openSheet(true);
-    checked(() => run(document.getElementById("sign-in"), null, signIn));
+    checked(() => {
+      sheet.close();
+      return run(document.getElementById("sign-in"), null, signIn);
+    });
   });
+  document.getElementById("open-settings").addEventListener("click", () => sheet.showModal());
+  document.getElementById("close-settings").addEventListener("click", () => sheet.close());
+  // Beside the sheet.
+  sheet.addEventListener("click", ({ target }) => target === sheet && sheet.close());
+  sheet.addEventListener("close", () => (document.getElementById("changed").hidden = true));
   document.getElementById("copy-link").addEventListener("click", ({ currentTarget }) => checked(() => copy(currentTarget, link())));
   for (const each of form.querySelectorAll("[data-context]")) each.addEventListener("click", () => askContext(each.dataset.context));
   document.getElementById("clear").addEventListener("click", () => {

@@ -1,9 +1,9 @@
 // The pieces of the portal's views: facts, tables, buttons, explained failures.
 
 import { app, Failure } from "../base/api.js";
-import { base, element, finding, language, t } from "../base/page.js";
+import { base, element, language, t } from "../base/page.js";
 import { button } from "../base/buttons.js";
-import { leave } from "../base/return-trip.js";
+import { leave, signInAddress } from "../base/return-trip.js";
 
 export const time = (value) => new Date(value).toLocaleTimeString(language);
 export const dateTime = (value) => new Date(value).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" });
@@ -51,25 +51,6 @@ export const folded = (title, open, ...content) =>
 
 export * from "../base/buttons.js";
 
-// MARK: Many applications
-
-/** People look through as many as this by eye; of more, a field finds those with a name. */
-export const many = 8;
-
-/** By name, with numbers in their order. */
-export const byTitle = (apps) => [...apps].sort((one, two) => one.title.localeCompare(two.title, language, { numeric: true }));
-
-/** A field that finds applications; `show` gets what says whether a text has all the words in it. */
-export function finder(show) {
-  const field = Object.assign(element("input", "narrow"), {
-    type: "search",
-    placeholder: t("portal.narrow"),
-    ariaLabel: t("portal.narrow"),
-  });
-  field.addEventListener("input", () => show(finding(field.value), field.value.trim() !== ""));
-  return field;
-}
-
 /** Runs the work with its button busy; a failure is explained in the box. */
 export async function run(pressed, box, work, explain = explained) {
   if (pressed.hasAttribute("aria-busy")) return;
@@ -115,4 +96,15 @@ export function explained(problem, ...buttons) {
   }
   if (signInURL) buttons.unshift(signInButton(t("portal.sign_in_again"), signInURL));
   return element("section", "problem", ...parts, facts(identifiers(problem)), element("p", "buttons", ...buttons));
+}
+
+/** No account is signed in to the portal itself, or one that may not see this; the server says who may. */
+export function refused(failure) {
+  if (failure.code !== "interaction_required") return explained(failure);
+  return element(
+    "div",
+    "",
+    element("p", "", t("portal.operator_only")),
+    element("p", "buttons", signInButton(t("portal.sign_in_here"), signInAddress())),
+  );
 }

@@ -3,7 +3,8 @@
 import { Failure, get } from "../base/api.js";
 import { showDemoAccount } from "./demo.js";
 import { base, element, t } from "../base/page.js";
-import { chosen, keep, kept, startForm } from "./form.js";
+import { choose, chosen, keep, kept, startForm } from "./form.js";
+import { closeList, listed, refreshList, showAccount, showCurrent, startList } from "./list.js";
 import { announce, button, explained, run } from "./parts.js";
 import { abandonTrip, loadApplications, onForeground, returnFocus, takeReturn } from "../base/return-trip.js";
 
@@ -13,11 +14,14 @@ const views = {
   tokens: () => import("./tokens.js"),
   api: () => import("./api.js"),
   attempts: () => import("./attempts.js"),
-  operator: () => import("./operator.js"),
+  health: () => import("./health.js"),
 };
+/** The one view that is about no registration; the list leads to it. */
+const sessions = "sessions";
 /** The content of the account's tab while nobody is signed in. */
 const welcome = () => import("./welcome.js");
-const names = Object.keys(views);
+const tabs = Object.keys(views);
+const names = [...tabs, sessions];
 /** These are about the account that is signed in. */
 const personal = ["account", "tokens", "api"];
 const panelOf = (name) => document.getElementById(name);
@@ -27,9 +31,23 @@ const state = document.getElementById("state");
 const columns = document.getElementById("columns");
 const who = document.getElementById("who");
 const outcome = document.getElementById("outcome");
+const result = document.getElementById("result");
+/** It stands in the list, below the registrations. */
+const sessionsButton = tabOf(sessions);
 
 /** Every view is given this. `account` is undefined until the server has said it, null when none is signed in. */
-const context = { apps: [], apis: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
+const context = {
+  apps: [],
+  apis: [],
+  application: null,
+  account: undefined,
+  mode: null,
+  tokenDisplay: null,
+  openAttempt: null,
+  refreshList,
+  // The list may say more or less when an account is signed out.
+  reload: () => Promise.all([reload(), refreshList().catch(() => {})]),
+};
 
 // MARK: The view
 
@@ -51,7 +69,7 @@ async function draw() {
   let content = [element("p", "empty", t("portal.nobody_yet", { title: context.application.title }))];
   try {
     const isNobody = personal.includes(tab) && !context.account;
-    const load = !isNobody ? views[tab] : tab === "account" ? welcome : null;
+    const load = tab === sessions ? () => import("./sessions.js") : !isNobody ? views[tab] : tab === "account" ? welcome : null;
     if (load) {
       const { view } = await load().catch(() => Promise.reject(new Failure(t("api.unreachable"))));
       // Meanwhile another application may have been chosen, to which nobody is signed in.
@@ -73,11 +91,14 @@ const showLoading = (panel) => panel.replaceChildren(element("p", "empty", t("po
 
 function select(name) {
   tab = name;
-  for (const each of names) {
+  result.classList.toggle("alone", name === sessions);
+  sessionsButton.ariaCurrent = String(name === sessions);
+  for (const each of names) panelOf(each).hidden = each !== name;
+  for (const each of tabs) {
     tabOf(each).setAttribute("aria-selected", String(each === name));
     tabOf(each).tabIndex = each === name ? 0 : -1;
-    panelOf(each).hidden = each !== name;
   }
+  showCurrent(name === sessions ? null : chosen().id);
   keep({ tab: name });
 }
 
@@ -90,7 +111,13 @@ function open(name) {
   showLoading(panelOf(name));
 }
 
-for (const [index, name] of names.entries()) {
+function addPanel(name, label, role) {
+  const panel = Object.assign(element("div"), { id: name, role, tabIndex: 0 });
+  panel.setAttribute("aria-labelledby", label.id);
+  result.append(panel);
+}
+
+for (const [index, name] of tabs.entries()) {
   const made = button(t(`portal.tab.${name}`), () => open(name), "");
   Object.assign(made, { id: `tab-${name}`, role: "tab" });
   made.setAttribute("aria-controls", name);
@@ -98,13 +125,16 @@ for (const [index, name] of names.entries()) {
     const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: -1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    open(names.at(to % names.length));
+    open(tabs.at(to % tabs.length));
   });
   document.getElementById("tabs").append(made);
-  const panel = Object.assign(element("div"), { id: name, role: "tabpanel", tabIndex: 0 });
-  panel.setAttribute("aria-labelledby", made.id);
-  document.getElementById("result").append(panel);
+  addPanel(name, made, "tabpanel");
 }
+addPanel(sessions, sessionsButton, "region");
+sessionsButton.addEventListener("click", () => {
+  open(sessions);
+  closeList();
+});
 
 // MARK: The account
 
@@ -128,6 +158,7 @@ async function reload({ onlyChanges = false } = {}) {
     context.account = account;
     who.className = account ? "who in" : "who";
     who.textContent = account ? t("portal.signed_in_as", { username: account.username }) : t("portal.nobody");
+    showAccount(application.id, account?.username);
     if (needs) who.append(` ${t("portal.needs_sign_in", { reason: needs })}`);
   } catch (failure) {
     if (application !== context.application) return;
@@ -147,7 +178,8 @@ async function showFailure({ code, correlationID }) {
     attempts.find((each) => each.app === chosen().id && each.problem);
   context.openAttempt = attempt?.id ?? null;
   if (attempt) select("attempts");
-  await reload();
+  if (attempt && attempt.app !== chosen().id && context.apps.some(({ id }) => id === attempt.app)) await choose(attempt.app);
+  else await reload();
   // Without the attempt there is still what the address said.
   if (!attempt) outcome.replaceChildren(explained({ message: t("portal.sign_in_failed"), code, correlation_id: correlationID }));
   if (context.account) outcome.append(element("p", "", t("portal.still_signed_in", { username: context.account.username })));
@@ -173,8 +205,7 @@ async function start() {
     return say(failure.message, element("p", "buttons", again(start)));
   }
   const { mode, own, token_display: tokenDisplay } = known;
-  // The preview of a kiosk has a page of its own.
-  const apps = known.apps.filter(({ page }) => page !== "kiosk" || mode === "shared");
+  const apps = listed(known);
   columns.hidden = apps.length === 0;
   if (columns.hidden) return say(t("portal.no_applications"));
   Object.assign(context, { apps, mode, tokenDisplay, apis: known.apis ?? [] });
@@ -183,8 +214,10 @@ async function start() {
   say(asked && !apps.some(({ id }) => id === asked) ? t("portal.unknown_application", { app: asked }) : "");
   startForm(apps, query, () => {
     outcome.replaceChildren();
+    select(tab === sessions ? tabs[0] : tab);
     return reload();
   });
+  startList();
   // A tab may be pressed before the account is asked for.
   context.application = chosen();
   columns.hidden = false;
@@ -204,14 +237,11 @@ async function showReturn() {
     const explain = Object.assign(element("a", "", t("portal.no_return_paste")), { href: `${base}/paste` });
     outcome.replaceChildren(element("p", "", t("portal.no_return"), " ", explain));
   } else if (began) announce(who.textContent);
-  // On a phone it is below the form.
-  const result = document.getElementById("result");
-  if ((began || failed) && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
 }
 
 onForeground(({ isRestored }) => {
   if (isRestored) abandonTrip();
-  if (context.application) return reload({ onlyChanges: true });
+  if (context.application) return Promise.all([reload({ onlyChanges: true }), refreshList().catch(() => {})]);
 });
 
 await start();

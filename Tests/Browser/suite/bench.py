@@ -2,13 +2,13 @@
 
 import datetime
 
-from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from .browser import ADELE
-from .portal import MEGAN, choose, open_portal, sign_in, tab, through_the_provider
+from .portal import MEGAN, open_portal, press_sign_in, registration, settings, sign_in, tab, through_the_provider, titles
 from .registry import registry
-from .server import CLIENT_ID, Registrations, Tenant
+from .server import CLIENT_ID, FABRIKAM, Registrations, Tenant
 
 tests, test = registry("bench", time="Tenants of their own, forty checks, and a long trip to an API. MembershipTests, CallTests, DirectoryTests and CheckRoundsTests decide.")
 
@@ -54,15 +54,15 @@ def groups_and_roles(browser):
         browser.wait("the refusal", lambda: "admits members of certain groups" in browser.one("#result").text)
         assert group not in browser.one("#result").text
         claims(browser, groups=[group], roles=["Reader"])
-        choose(browser, "app", "portal")
+        registration(browser, "portal")
         browser.one("#sign-in").click()
         through_the_provider(browser, MEGAN)
         shown = tab(browser, "account")
         browser.wait("the rule", lambda: f"You are a member of the group {group}" in shown.text)
         assert "Reader: can view health and sessions" in shown.text, shown.text
-        shown = tab(browser, "operator")
+        shown = tab(browser, "sessions")
         browser.wait("the sessions", lambda: MEGAN in shown.text)
-        assert browser.all("#operator li.session") and not browser.all("#operator li.session button"), shown.text
+        assert browser.all("#sessions li.session") and not browser.all("#sessions li.session button"), shown.text
         browser.expect_accessible("bench reader")
 
 
@@ -149,10 +149,10 @@ def directory(browser):
     with browser.visiting(Registered(browser.server, in_days(12))):
         open_portal(browser)
         sign_in(browser, "portal", ADELE)
-        shown = tab(browser, "operator")
-        browser.press("Check health")
+        shown = tab(browser, "health")
+        browser.press("Check now")
         browser.wait("the secret", lambda: "The secret “Secret” ends on" in shown.text)
-        assert "days left" in shown.text, shown.text
+        browser.wait("the list", lambda: "days left" in browser.one("#list").text)
         Select(browser.one("#app-only-call")).select_by_value("application")
         browser.press("Get the token")
         browser.wait("its roles", lambda: "Application.Read.All" in shown.text and "passwordCredentials" in shown.text)
@@ -164,8 +164,8 @@ def forbidden(browser):
     with browser.visiting(Registered(browser.server, in_days(90), roles=())):
         open_portal(browser)
         sign_in(browser, "portal", ADELE)
-        shown = tab(browser, "operator")
-        browser.press("Check health")
+        shown = tab(browser, "health")
+        browser.press("Check now")
         browser.wait("the permission", lambda: "Application.Read.All" in shown.text)
         assert "Not known" in shown.text, shown.text
         Select(browser.one("#app-only-call")).select_by_value("application")
@@ -173,29 +173,31 @@ def forbidden(browser):
         browser.wait("no role", lambda: "an administrator has granted none" in shown.text and "403" in shown.text)
 
 
-@test("forty registrations are checked with progress, found by filters, checked again one by one, and changes are named", needs="time")
+@test("forty registrations are checked with progress, found by words, checked again one by one, and changes are named", needs="time")
 def forty(browser):
     with browser.visiting(Registrations(browser.server, 40)):
         open_portal(browser)
         sign_in(browser, "portal", MEGAN)
-        shown = tab(browser, "operator")
-        browser.press("Check health")
-        browser.wait("progress or the result", lambda: "of 40 checked" in shown.text or "of 40 good" in shown.text)
-        browser.wait("the summary", lambda: "of 40 good" in shown.text)
-        lines = lambda: [each for each in browser.all("details.health") if each.is_displayed()]
-        state = Select(browser.one("#operator .filters select[aria-label='Any state']"))
-        state.select_by_visible_text("Problem")
-        browser.wait("the problems", lambda: 0 < len(lines()) < 4)
-        state.select_by_value("")
-        Select(browser.one("#operator .filters select[aria-label='Any kind']")).select_by_value("external")
-        browser.wait("the external ones", lambda: lines() and all("Travel" in each.text for each in lines()))
+        shown = browser.one("#list")
+        browser.press("Check all")
+        browser.wait("progress or the result", lambda: "of 40 checked" in shown.text or "Problem: " in shown.text)
+        browser.wait("the summary", lambda: "Problem: " in shown.text)
+        field = browser.one("#list input[type=search]")
+        field.send_keys("problem localhost:1/")
+        browser.wait("the problem", lambda: len(titles(browser)) == 1)
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(FABRIKAM)
+        browser.wait("those of a tenant", lambda: len(titles(browser)) > 1 and all("Travel" in title for title in titles(browser)[1:]))
         browser.expect_accessible("bench filters")
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(Keys.BACKSPACE)
         browser.server.control(provider_down="workforce")
-        browser.press("Check health")
+        browser.press("Check all")
         browser.wait("what is new", lambda: "Since the last check" in shown.text and "New:" in shown.text)
         browser.server.control(provider_down=None)
-        details = next(each for each in browser.all("details.health[open]") if "Travel" not in each.text)
-        details.find_element(By.TAG_NAME, "button").click()
+        registration(browser, "payroll-self-service-ios-test")
+        shown = tab(browser, "health")
+        browser.press("Check now")
         browser.wait("it is well again", lambda: "Gone:" in shown.text)
         browser.size(360, 740)
         browser.expect_accessible("bench filters on a phone")
@@ -204,7 +206,8 @@ def forty(browser):
 @test("a context is asked for with one press, and then the portal says what the tokens prove and what an API answers")
 def step_up(browser):
     open_portal(browser)
-    choose(browser, "app", "portal")
+    registration(browser, "portal")
+    settings(browser)
     browser.one("#more > summary").click()
     browser.one("#context").send_keys("c100")
     browser.press("Request in the ID token")
@@ -216,7 +219,7 @@ def step_up(browser):
     browser.one("#max_age").send_keys("60")
     browser.one("#acr_values").send_keys("phr")
     browser.expect_accessible("bench step-up form")
-    browser.one("#sign-in").click()
+    press_sign_in(browser)
     browser.wait("the provider", browser.at_tenant)
     browser.choose_account(ADELE)
     browser.enter_password()
@@ -246,9 +249,10 @@ def step_up(browser):
 def step_up_blocked(browser):
     browser.server.control(authorize_platform_error=53003)
     open_portal(browser)
-    choose(browser, "app", "portal")
+    registration(browser, "portal")
+    settings(browser)
     browser.one("#more > summary").click()
     browser.press("Request in the access token")
-    browser.one("#sign-in").click()
+    press_sign_in(browser)
     browser.expect_page("/portal")
     browser.wait("the explanation", lambda: "53003" in browser.one("#result").text)

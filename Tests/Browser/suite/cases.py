@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 from .browser import ADELE
 from .columns import code, lit, place_of
 from .native import begin, paste
-from .portal import MEGAN, choose, open_portal, sign_in, tab, through_the_provider
+from .portal import MEGAN, open_portal, press_sign_in, registration, settings, sign_in, tab, through_the_provider
 from .registry import registry
 from .server import CLIENT_ID
 
@@ -145,10 +145,11 @@ def own(browser):
         browser.cdp("Network.clearBrowserCookies")
         browser.server.control(**{f"{place}_platform_error": number})
         open_portal(browser)
-        choose(browser, "app", "portal")
+        registration(browser, "portal")
+        settings(browser)
         browser.one("#login_hint").clear()
         browser.one("#login_hint").send_keys(ADELE)
-        browser.one("#sign-in").click()
+        press_sign_in(browser)
         if place == "token":
             through_the_provider(browser, ADELE)
         browser.expect_page("/portal")

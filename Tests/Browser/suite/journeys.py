@@ -306,7 +306,7 @@ def shared_mode(browser):
 @test("a second visit asks for the document, and takes styles, scripts and pictures from what the browser kept")
 def second_visit(browser):
     # By what comes last on each, the page has all that it asks for.
-    for path, last in (("/", "#cards li"), ("/ios", "#code .run"), ("/portal", "#account .registration")):
+    for path, last in (("/", "#cards li"), ("/ios", "#code .run"), ("/portal", "#registrations button")):
         def visit(path=path, last=last):
             browser.open(path)
             browser.one(last)

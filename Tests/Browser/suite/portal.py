@@ -24,8 +24,34 @@ def open_portal(browser, query=""):
     browser.one("#columns")
 
 
+def registration(browser, app):
+    """Chooses a registration in the list; where the window is narrow, the list is opened first."""
+    if browser.all("#sheet[open]"):
+        browser.press("Close")
+    if browser.one("#open-list, #list").get_attribute("id") == "open-list":
+        browser.one("#open-list").click()
+    browser.click(f"the registration {app}", lambda: browser.one(f"#registrations [data-app='{app}']"))
+
+
+def settings(browser):
+    """Opens the sheet of the settings, if it is closed, and returns it."""
+    if not browser.all("#sheet[open]"):
+        browser.one("#open-settings").click()
+    return browser.one("#sheet")
+
+
 def choose(browser, field, value):
+    settings(browser)
     Select(browser.one(f"#{field}")).select_by_value(value)
+
+
+def press_sign_in(browser):
+    browser.one("#sheet-sign-in" if browser.all("#sheet[open]") else "#sign-in").click()
+
+
+def titles(browser):
+    """The registrations in the list, in its order."""
+    return [each.text for each in browser.all("#registrations b") if each.is_displayed()]
 
 
 def tab(browser, name):
@@ -48,15 +74,15 @@ def through_the_provider(browser, username, consent="accept"):
 
 
 def sign_in(browser, app, username, **kwargs):
-    choose(browser, "app", app)
-    browser.one("#sign-in").click()
+    registration(browser, app)
+    press_sign_in(browser)
     through_the_provider(browser, username, **kwargs)
 
 
 @test("account and decoded tokens with explained claims of the chosen application are there after a sign-in")
 def account(browser):
     open_portal(browser)
-    assert [option.get_attribute("value") for option in Select(browser.one("#app")).options] == ["ios", "macos", "external", "b2c", "portal"]
+    assert [each.get_attribute("data-app") for each in browser.all("#registrations button")] == ["ios", "macos", "external", "b2c", "portal"]
     sign_in(browser, "ios", ADELE)
     browser.wait("who it is", lambda: ADELE in browser.one("#result").text)
     shown = tab(browser, "account")
@@ -116,15 +142,18 @@ def three_and_a_failing_one(browser):
     sign_in(browser, "ios", ADELE)
     sign_in(browser, "b2c", "b2cuser@fabrikamb2c.example")
     browser.server.control(authorize_platform_error=50105)
-    choose(browser, "app", "external")
+    registration(browser, "external")
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
     browser.wait("the explanation", lambda: "50105" in browser.one("#result").text)
     assert "not assigned to the application" in browser.one("#result").text
-    choose(browser, "app", "ios")
+    registration(browser, "ios")
     browser.wait("the other application is well", lambda: ADELE in browser.one("#who").text)
     shown = tab(browser, "attempts")
-    browser.wait("the attempts", lambda: len(browser.all("#attempts li.attempt")) == 3)
+    browser.wait("its attempt alone", lambda: [each.is_displayed() for each in browser.all("#attempts li.attempt")].count(True) == 1)
+    assert "access_denied" not in shown.text, shown.text
+    browser.tick("#attempts .each input")
+    browser.wait("the attempts", lambda: [each.is_displayed() for each in browser.all("#attempts li.attempt")].count(True) == 3)
     assert "access_denied" in shown.text, shown.text
 
 
@@ -158,36 +187,37 @@ def no_return(browser):
     browser.expect_page("/paste")
 
 
-@test("before the first sign-in there is how to begin, the registrations, which a press chooses, and an example of an attempt")
+@test("before the first sign-in there is how to begin and an example of an attempt, beside the registrations, which a press chooses")
 def welcome(browser):
     open_portal(browser)
     browser.wait("the beginning", lambda: len(browser.all(".beginning li")) == 3)
-    names = [each.find_element(By.CSS_SELECTOR, "b").text for each in browser.all(".registration")]
-    assert names == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Test portal"], names
+    assert titles(browser) == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Test portal"], titles(browser)
     assert "Example" in browser.one(".example").text and "AADSTS7000215" in browser.one(".example").text
     browser.expect_accessible("portal welcome")
     for width, height in ((1440, 900), (820, 1180), (390, 844)):
         browser.size(width, height)
         browser.shoot(f"portal welcome {width}")
     browser.size(1280, 800)
-    browser.click("the third registration", lambda: browser.all(".registration")[2])
-    browser.wait("the application is chosen", lambda: browser.one("#app").get_attribute("value") == "external")
-    browser.wait("which shows", lambda: browser.all(".registration[aria-pressed='true'] b")[0].text == "External tenant tutorial")
+    registration(browser, "external")
+    browser.expect_text("#result-title", "External tenant tutorial")
+    assert [each.text for each in browser.all("#registrations [aria-current=true] b")] == ["External tenant tutorial"]
     sign_in(browser, "external", CUSTOMER)
-    choose(browser, "app", "ios")
-    browser.wait("who is signed in where", lambda: f"Signed in as {CUSTOMER}" in browser.all(".registration")[2].text)
-    choose(browser, "app", "external")
+    registration(browser, "ios")
+    browser.wait("who is signed in where", lambda: CUSTOMER in browser.one("#registrations [data-app=external]").text)
+    registration(browser, "external")
     browser.wait("the account instead", lambda: CUSTOMER in browser.one("#account").text and not browser.all(".beginning"))
 
 
 @test("Clear stands beside the title of the settings, apart from what keeps them")
 def clear(browser):
     open_portal(browser)
+    settings(browser)
     browser.one("#login_hint").send_keys(ADELE)
+    assert browser.all("#with")[0].get_attribute("textContent") == "With: Login hint"
     keep = [each.text for each in browser.all(".keep button")]
     assert keep == ["Copy link"], keep
     browser.press("Clear")
-    assert browser.one("#login_hint").get_attribute("value") == ""
+    assert browser.one("#login_hint").get_attribute("value") == "" and browser.all("#with")[0].get_attribute("textContent") == ""
 
 
 @test("where a sign-in fails and the earlier one is still valid, the page says both")
@@ -201,28 +231,28 @@ def failed_beside_signed_in(browser):
     assert "not assigned to the application" in browser.one("#attempts [open]").text
     assert f"Your earlier sign-in is still valid: you are signed in as {ADELE}." in browser.one("#outcome").text
     browser.expect_accessible("portal failed beside")
-    choose(browser, "app", "external")
+    registration(browser, "external")
     browser.server.control(authorize_platform_error=50105)
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
     browser.wait("the other problem", lambda: "External" in browser.one("#attempts [open] summary").text and "50105" in browser.one("#attempts [open]").text)
     assert "still valid" not in browser.one("#result").text
-    choose(browser, "app", "ios")
+    registration(browser, "ios")
     browser.wait("the other application is well", lambda: ADELE in browser.one("#who").text)
 
 
 @test("an attempt is copied as a report without anything personal, and two are compared side by side", needs="time")
 def attempts(browser):
     open_portal(browser)
-    browser.one("#login_hint").send_keys(ADELE)
     choose(browser, "prompt", "login")
-    browser.one("#sign-in").click()
+    browser.one("#login_hint").send_keys(ADELE)
+    press_sign_in(browser)
     through_the_provider(browser, ADELE)
     open_portal(browser)
-    browser.one("#login_hint").clear()
     browser.server.control(require_consent=ADELE)
     choose(browser, "prompt", "consent")
-    browser.one("#sign-in").click()
+    browser.one("#login_hint").clear()
+    press_sign_in(browser)
     through_the_provider(browser, ADELE, consent="cancel")
     tab(browser, "attempts")
     browser.wait("both attempts", lambda: len(browser.all("#attempts li.attempt")) == 2)
@@ -237,7 +267,7 @@ def attempts(browser):
     report = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
     assert "65004" in report and "prompt" in report.lower(), report
     assert "adele" not in report.lower() and "state=" not in report and "code=" not in report, report
-    browser.tick("#attempts input[type=checkbox]")
+    browser.tick("#attempts .pick input")
     browser.press("Compare")
     rows = browser.wait("the comparison", lambda: browser.all("dialog[open] tbody tr"))
     marked = [row.text for row in rows if "differs" in row.text.lower()]
@@ -248,7 +278,7 @@ def attempts(browser):
 @test("the link carries the settings and nothing personal, and fills the form of anyone who opens it")
 def link(browser):
     open_portal(browser)
-    choose(browser, "app", "macos")
+    registration(browser, "macos")
     choose(browser, "prompt", "login")
     browser.one("#login_hint").send_keys(ADELE)
     browser.one("#scope").send_keys("mail.read")
@@ -261,26 +291,30 @@ def link(browser):
     browser.driver.get(copied)
     browser.one("#columns")
     browser.expect_page("/portal")
-    values = [browser.one(f"#{field}").get_attribute("value") for field in ("app", "prompt", "scope", "login_hint")]
-    assert values == ["macos", "login", "mail.read", ""], values
+    browser.expect_text("#result-title", "macOS tutorial")
+    assert browser.one("#with").text == "With: Prompt, Additional scopes"
+    settings(browser)
+    values = [browser.one(f"#{field}").get_attribute("value") for field in ("prompt", "scope", "login_hint")]
+    assert values == ["login", "mail.read", ""], values
 
 
-@test("claims that are no JSON are refused before anybody leaves the page; on a phone a sheet opens for them, and closes")
+@test("claims that are no JSON are refused before anybody leaves the page: their sheet opens for them, and closes")
 def claims(browser):
     open_portal(browser)
+    settings(browser)
     browser.one("#more summary").click()
     browser.one("#claims").send_keys('{"access_token":')
-    browser.one("#sign-in").click()
+    press_sign_in(browser)
     browser.wait("what is wrong", lambda: browser.one("#claims-error").text)
     assert not browser.at_tenant()
     assert browser.driver.switch_to.active_element.get_attribute("id") == "claims"
-    # On a phone, what is wrong is in a sheet, which opens for it.
-    browser.size(390, 844)
-    browser.keys(Keys.ESCAPE)
-    assert not browser.driver.execute_script(SHEET), "the sheet does not close"
-    assert browser.driver.switch_to.active_element.get_attribute("id") == "open-settings"
-    browser.one("#dock-sign-in").click()
-    assert browser.driver.execute_script(SHEET), "the sheet does not open"
+    for width in (1280, 390):
+        browser.size(width, 844)
+        browser.keys(Keys.ESCAPE)
+        assert not browser.driver.execute_script(SHEET), "the sheet does not close"
+        browser.one("#sign-in").click()
+        assert browser.driver.execute_script(SHEET), "the sheet does not open"
+        assert browser.driver.switch_to.active_element.get_attribute("id") == "claims"
 
 
 def is_signed_in(browser, app, cookie):
@@ -310,20 +344,20 @@ def early_tab(browser):
     sign_in(browser, "portal", MEGAN)
     with browser.holding("/api/portal/account") as let_go:
         open_portal(browser)
-        shown = tab(browser, "operator")
+        shown = tab(browser, "sessions")
         browser.wait("the first answer", lambda: browser.driver.execute_script("return window.held") == 1)
         # The page asks for the account again, as when it comes back to the foreground.
         browser.driver.execute_script("document.dispatchEvent(new Event('visibilitychange'))")
         browser.wait("the second answer", lambda: browser.driver.execute_script("return window.held") == 2)
         assert shown.text == "Loading…", shown.text
         let_go()
-        browser.one("#operator li.session")
+        browser.one("#sessions li.session")
         browser.settled()
     asked = browser.driver.execute_script(
         "return performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)")
     assert asked.count("/api/portal/account") == 2, asked
     assert asked.count("/api/portal/sessions") == 1, "the view was drawn anew under the person's hand"
-    assert MEGAN in browser.one("#who").text
+    assert MEGAN in browser.one("#registrations [data-app=portal]").text
 
 
 @test("the operator ends the session of somebody else, after a fresh sign-in where the last one is too old")
@@ -343,11 +377,11 @@ def end_session(browser):
         browser.server.control(omit_auth_time=True)
         open_portal(browser)
         sign_in(browser, "portal", MEGAN)
-        shown = tab(browser, "operator")
+        shown = tab(browser, "sessions")
         browser.wait("the other session", lambda: CUSTOMER in shown.text)
 
         def others_row():
-            [row] = [each for each in browser.all("#operator li.session") if CUSTOMER in each.text]
+            [row] = [each for each in browser.all("#sessions li.session") if CUSTOMER in each.text]
             return row
 
         def revoke(answer):
@@ -358,7 +392,7 @@ def end_session(browser):
             button.click()
 
         revoke("Cancel")
-        browser.wait("the dialog is gone", lambda: not browser.all("dialog"))
+        browser.wait("the dialog is gone", lambda: not browser.all("dialog[open]"))
         assert is_signed_in(browser, "external", cookie)
         key = others_row().get_attribute("data-key")
         browser.allow(f"/api/portal/sessions/{key}")
@@ -373,11 +407,11 @@ def end_session(browser):
         browser.expect_page("/portal")
         browser.wait("the same session at hand", lambda: browser.driver.execute_script(
             "return document.activeElement.closest('li.session')?.dataset.key") == key)
-        shown = browser.one("#operator")
+        shown = browser.one("#sessions")
         revoke("Revoke")
         browser.wait("it is ended", lambda: "The session is revoked." in shown.text)
         assert not is_signed_in(browser, "external", cookie)
-        assert MEGAN in browser.one("#who").text
+        assert MEGAN in browser.one("#registrations [data-app=portal]").text
 
 
 @test("the operator sees health and sessions; nobody else does")
@@ -385,20 +419,31 @@ def operator(browser):
     with browser.visiting(browser.server.sibling("operator")):
         open_portal(browser)
         sign_in(browser, "ios", ADELE)
-        browser.allow("/api/portal/sessions")
-        shown = tab(browser, "operator")
+        assert not browser.all("#registrations strong, #registrations .tag") and not browser.seen("return seen('#summary')[0]")
+        browser.allow("/api/portal/sessions", "/api/portal/health?applications=ios&known=true")
+        tab(browser, "health")
+        browser.wait("an offer to sign in here", lambda: "Sign in to the portal" in browser.one("#health").text)
+        shown = tab(browser, "sessions")
         browser.wait("an offer to sign in here", lambda: "Sign in" in shown.text)
-        assert ADELE not in shown.text and not browser.all("#operator li"), shown.text
-        browser.press("Sign in to the portal")
+        assert not browser.all("#registrations [aria-current=true]") and not browser.seen("return seen('#result-title')[0]")
+        assert ADELE not in shown.text and not browser.all("#sessions li"), shown.text
+        browser.press_in("#sessions", "Sign in to the portal")
         through_the_provider(browser, MEGAN)
-        shown = tab(browser, "operator")
+        shown = tab(browser, "sessions")
         browser.wait("the sessions", lambda: ADELE in shown.text and MEGAN in shown.text)
+        assert "Not checked yet" in browser.one("#list").text
         browser.server.control(provider_down="b2c")
-        browser.press("Check health")
+        browser.press("Check all")
+        browser.wait("what fails is first", lambda: titles(browser)[0] == "Azure AD B2C tutorial")
+        assert "Problem" in browser.one("#registrations [data-app=b2c]").text
+        registration(browser, "b2c")
+        shown = tab(browser, "health")
         browser.wait("health", lambda: "cannot be reached" in shown.text)
-        assert "The authority responds" in shown.text, shown.text
-        browser.server.control(provider_down=None)
         browser.expect_accessible("portal operator")
+        browser.server.control(provider_down=None)
+        browser.press("Check now")
+        browser.wait("it is well again", lambda: "Gone:" in shown.text and "The authority responds" in shown.text)
+        browser.wait("the list says so", lambda: "Problem" not in browser.one("#list").text)
 
 
 @test("an account is signed out of the application, and of the browser")
@@ -487,7 +532,9 @@ def failed_sign_out(browser):
 @test("the keyboard alone leads from the form to the provider and back, and through the tabs")
 def keyboard(browser):
     open_portal(browser)
-    browser.tab_to("#app")
+    browser.tab_to("#registrations [data-app=macos]")
+    browser.keys(Keys.ENTER)
+    browser.expect_text("#result-title", "macOS tutorial")
     browser.tab_to("#sign-in")
     browser.keys(Keys.ENTER)
     browser.sign_in_by_keyboard()
@@ -521,7 +568,8 @@ def server_down(browser):
 def waterfall(browser):
     open_portal(browser)
     choose(browser, "prompt", "login")
-    sign_in(browser, "ios", ADELE)
+    press_sign_in(browser)
+    through_the_provider(browser, ADELE)
     tab(browser, "attempts")
     row = browser.one(".attempt summary")
     assert "iOS tutorial" in row.text and "Succeeded" in row.text and "login" in row.find_element(By.CSS_SELECTOR, ".prompt").text, row.text
@@ -542,20 +590,23 @@ def retry(browser):
     choose(browser, "prompt", "login")
     browser.one("#login_hint").send_keys(ADELE)
     browser.one("#scope").send_keys("mail.read")
-    choose(browser, "app", "ios")
-    browser.one("#sign-in").click()
+    press_sign_in(browser)
     through_the_provider(browser, ADELE)
+    settings(browser)
     browser.one("#clear").click()
-    choose(browser, "app", "external")
+    registration(browser, "external")
     tab(browser, "attempts")
+    browser.wait("none of this one", lambda: "No sign-in to this registration" in browser.one("#attempts").text)
+    browser.tick("#attempts .each input")
     browser.one(".attempt summary").click()
     browser.press("Retry with one change")
-    browser.wait("the form", lambda: Select(browser.one("#app")).first_selected_option.get_attribute("value") == "ios")
+    browser.one("#sheet[open]")
+    browser.expect_text("#result-title", "iOS tutorial")
     values = browser.driver.execute_script("return ['prompt', 'scope', 'login_hint'].map((id) => document.getElementById(id).value)")
     assert values == ["login", "mail.read", ""], values
     assert "Change one" in browser.one("#changed").text
     choose(browser, "prompt", "consent")
-    browser.one("#sign-in").click()
+    press_sign_in(browser)
     through_the_provider(browser, ADELE)
     tab(browser, "attempts")
     browser.wait("both attempts", lambda: len(browser.all(".attempt .pick input")) > 1)
@@ -578,20 +629,22 @@ def meanings(browser):
     assert panel.text.index(purposes[0]) < panel.text.index(purposes[1]), panel.text
 
 
-@test("on a phone results come first; the settings are a sheet that opens, closes, and signs in from below", needs="time")
+@test("on a phone the registration comes first; the list opens above it, and the settings are a sheet from below", needs="time")
 def sheet(browser):
     browser.size(390, 844)
     open_portal(browser)
     assert not browser.driver.execute_script("return document.getElementById('form').checkVisibility()")
     assert browser.one("#result").rect["y"] < 400, browser.one("#result").rect
-    browser.press("Settings")
-    choose(browser, "app", "macos")
+    registration(browser, "macos")
+    assert not browser.seen("return seen('#list')[0]"), "the list stays over what was chosen"
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "open-list"
+    settings(browser)
     browser.expect_accessible("portal sheet")
     browser.size(390, 844)
     browser.keys(Keys.ESCAPE)
     browser.wait("it is closed", lambda: not browser.driver.execute_script("return document.getElementById('form').checkVisibility()"))
     assert browser.driver.switch_to.active_element.get_attribute("id") == "open-settings"
-    browser.one("#dock-sign-in").click()
+    press_sign_in(browser)
     through_the_provider(browser, ADELE)
     browser.wait("who it is", lambda: ADELE in browser.one("#result").text)
     assert "macOS tutorial" in browser.one("#result-title").text
@@ -608,7 +661,7 @@ return [box("h1").top - box("#demo").bottom, Math.max(...[...document.querySelec
 @test("axe finds nothing in any tab, signed out and in, nothing is wider than 320 pixels, and it is light")
 def looks(browser):
     open_portal(browser)
-    browser.expect_light("/portal", 70_000)
+    browser.expect_light("/portal", 62_000)
     browser.expect_accessible("portal signed out", BOTH)
     sign_in(browser, "ios", ADELE)
     for name in ("account", "tokens", "api", "attempts"):
@@ -643,7 +696,7 @@ def comparison(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
     browser.server.control(authorize_platform_error=50105)
-    choose(browser, "app", "external")
+    registration(browser, "external")
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
     browser.one("#columns")
@@ -652,7 +705,8 @@ def comparison(browser):
     assert "This account may not sign in" in browser.one("#attempts").text, browser.one("#attempts").text
     # The list is drawn anew when the session is known, and what was ticked before is not ticked any more.
     browser.settled()
-    browser.tick("#attempts input[type=checkbox]")
+    browser.tick("#attempts .each input")
+    browser.tick("#attempts .pick input")
     browser.press("Compare")
     rows = browser.wait("the comparison", lambda: browser.all("dialog[open] table")[0].find_elements(By.CSS_SELECTOR, "tbody tr"))
     assert rows and all("Differs" in row.text for row in rows), [row.text for row in rows]
@@ -674,7 +728,7 @@ def two_people(browser):
     tab(browser, "attempts")
     browser.wait("both, with their names", lambda: ADELE in (text := browser.one("#attempts").text) and MEGAN in text)
     browser.settled()
-    browser.tick("#attempts input[type=checkbox]")
+    browser.tick("#attempts .pick input")
     browser.press("Compare")
     browser.wait("the comparison", lambda: browser.all("dialog[open] tbody tr"))
     heads = browser.one("dialog[open] thead").text
@@ -696,7 +750,7 @@ def two_people(browser):
     assert "adele" not in report.lower() and "megan" not in report.lower(), report
 
 
-@test("health is one line first, then one table for applications that fare alike; one's own session comes first")
+@test("the list says in one line how all are, and when they were checked; one's own session comes first")
 def health_first(browser):
     with browser.visiting(browser.server.sibling("summary")):
         for _ in range(2):
@@ -709,23 +763,24 @@ def health_first(browser):
             browser.driver.execute_script("sessionStorage.clear()")
         open_portal(browser)
         sign_in(browser, "portal", MEGAN)
-        shown = tab(browser, "operator")
-        browser.wait("the sessions", lambda: len(browser.all("#operator li.session")) == 3)
-        first = browser.all("#operator li.session")[0].text
+        tab(browser, "sessions")
+        browser.wait("the sessions", lambda: len(browser.all("#sessions li.session")) == 3)
+        first = browser.all("#sessions li.session")[0].text
         assert MEGAN in first and "This session" in first, first
-        browser.press("Check health")
-        counts = lambda: re.search(r"^(\d+) of (\d+) good · No problem found: (\d+)$", shown.text, re.MULTILINE)
-        browser.wait("the summary", counts)
-        good, every, unknown = map(int, counts().groups())
-        # Of everything that only a sign-in can show, nothing is called good.
-        assert good + unknown == every and unknown > 3, counts()[0]
-        # The findings are there when the page is opened again, with their time.
+        browser.press("Check all")
+        said = lambda: re.search(r"^No problem found Checked \d+/\d+/\d+, ", browser.one("#summary").text)
+        browser.wait("the summary", said)
+        # Of what only a sign-in can show, nothing is called good.
+        assert "No problem found" in browser.one("#registrations [data-app=ios]").text, browser.one("#registrations").text
+        # The findings are there when the page is opened again, and nobody is asked.
+        asked = browser.server.counts()["discovery"]
         browser.driver.refresh()
-        shown = tab(browser, "operator")
-        browser.wait("the summary of the last check", counts)
-        assert re.search(r"^Checked \w+ \d+, \d{4}", shown.text, re.MULTILINE), shown.text
-        tables = browser.all("#operator table")
-        assert len(tables) <= 5 and "iOS tutorial, macOS tutorial, Test portal" in shown.text, shown.text
+        browser.wait("the summary of the last check", said)
+        assert all("Good" in each.text or "No problem found" in each.text for each in browser.all("#registrations button"))
+        registration(browser, "ios")
+        shown = tab(browser, "health")
+        browser.wait("its findings", lambda: "The authority responds" in shown.text)
+        assert browser.server.counts()["discovery"] == asked
 
 
 @test("of more sessions than come at once, the operator reads that only those that are loaded are in order", needs="time")
@@ -749,7 +804,7 @@ def many_sessions(browser):
                 assert "cancelled" in response.url, response.url
         open_portal(browser)
         sign_in(browser, "portal", MEGAN)
-        shown = tab(browser, "operator")
+        shown = tab(browser, "sessions")
         browser.wait("the order", lambda: "Sorted by last use, among the 50 loaded so far." in shown.text)
         browser.press("More sessions")
         browser.wait("all", lambda: "Sorted by last use" not in shown.text and MEGAN in shown.text)
@@ -757,7 +812,7 @@ def many_sessions(browser):
 
 
 CUT = """
-return [...document.querySelectorAll(".attempt summary > *, .health > summary > *, .session p, #operator td")].filter((e) => e.checkVisibility()
+return [...document.querySelectorAll(".attempt summary > *, .registration > *, .session p, #health td")].filter((e) => e.checkVisibility()
   && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" || e.getBoundingClientRect().right > innerWidth)).map((e) => e.textContent);
 """
 
@@ -767,9 +822,9 @@ def one_day(browser):
     with browser.visiting(Registrations(browser.server, 6, days=-2)):
         open_portal(browser)
         sign_in(browser, "portal", MEGAN)
-        shown = tab(browser, "operator")
-        browser.press("Check health")
-        browser.wait("the summary", lambda: shown.text.count("expires in 1 day\n") == 1 and shown.text.count(" 1 day left\n") == 1)
+        browser.press("Check all")
+        shown = browser.one("#list")
+        browser.wait("the summary", lambda: shown.text.count("expires in 1 day ") == 1 and shown.text.count("1 day left\n") == 1)
 
 
 @test("with 40 registrations the home page finds cards by their words, and Enter opens the first; with a few there is no field", needs="time")
@@ -797,35 +852,44 @@ def home_finds(browser):
             browser.wait("one is left", lambda: shown() == ["Timesheets for iOS, live"])
 
 
-@test("with 40 registrations the form finds one by words of its name, and health is a line for each: the worst first, problems open, each sort by name", needs="time")
+@test("of 40 registrations one is found by words of its name; what fails and what ends first is on top, and the rest is by name", needs="time")
 def forty(browser):
     with browser.visiting(Registrations(browser.server, 40)):
         open_portal(browser)
-        titles = [option.text for option in Select(browser.one("#app")).options]
-        assert len(titles) == 40 and titles == sorted(titles, key=str.casefold), titles
-        field = browser.one("#form input[type=search]")
+        assert len(titles(browser)) == 40 and titles(browser) == sorted(titles(browser), key=str.casefold), titles(browser)
+        field = browser.one("#list input[type=search]")
         field.send_keys("live timesheets ios")
-        browser.wait("one is left beside what is chosen", lambda: len(browser.all("#app option")) == 2)
+        browser.wait("one is left", lambda: len(titles(browser)) == 1)
         browser.expect_accessible("portal find")
-        field.send_keys(Keys.ENTER, Keys.HOME)
+        field.send_keys("x")
+        browser.expect_text("#none-found", "No applications match.")
+        field.send_keys(Keys.BACKSPACE, Keys.ENTER)
         browser.expect_text("#result-title", "Timesheets for iOS, live")
-        assert len(browser.all("#app option")) == 40 and not field.get_attribute("value")
+        field.clear()
+        field.send_keys(" ")
         sign_in(browser, "portal", MEGAN)
-        shown = tab(browser, "operator")
-        browser.press("Check health")
-        browser.wait("the summary", lambda: re.search(r"^0 of 40 good · Problem: 1 · Advice: 2 · No problem found: 37 · .* in 15 days$", shown.text, re.MULTILINE))
-        lines = [line.text.split("\n")[0] for line in browser.all("details.health > summary")]
-        assert len(lines) == 40 and all(part == sorted(part, key=str.casefold) for part in (lines[:1], lines[1:3], lines[3:])), lines
-        assert [bool(each.get_attribute("open")) for each in browser.all("details.health")] == [True] * 3 + [False] * 37
+        browser.press("Check all")
+        browser.wait("the summary", lambda: re.search(r"^Problem: 1 · Advice: 2 · .* in 15 days Checked", browser.one("#summary").text))
+        rows = [each.text for each in browser.all("#registrations button")]
+        days = [re.search(r"(\d+) days left", row) for row in rows]
+        ends = [int(each[1]) for each in days[1:] if each]
+        # One problem, two pieces of advice; among the rest, what has a date, then by name.
+        assert "Problem" in rows[0] and all("Advice" in row for row in rows[1:3]), rows[:3]
+        assert ends[2:] == sorted(ends[2:]) and all(days[3:len(ends) + 1]) and not any(days[len(ends) + 1:]), rows
+        rest = titles(browser)[len(ends) + 1:]
+        assert rest == sorted(rest, key=str.casefold), rest
         browser.expect_accessible("portal 40 registrations")
         for width, height in ((390, 844), (820, 1180), (1280, 900)):
             browser.size(width, height)
             browser.shoot(f"portal 40 registrations {width}")
             assert not (cut := browser.driver.execute_script(CUT)), f"cut at {width}: {cut}"
-        browser.one("#operator input[type=search]").send_keys("travel macos")
-        browser.wait("two lines", lambda: len([each for each in browser.all("details.health") if each.is_displayed()]) == 2)
+        browser.one("#list input[type=search]").send_keys("travel macos")
+        browser.wait("two lines", lambda: len(titles(browser)) == 2)
+        browser.driver.refresh()
+        browser.one("#columns")
         sign_in(browser, "fleet-and-vehicle-handover-macos-live", ADELE)
         tab(browser, "attempts")
+        browser.tick("#attempts .each input")
         browser.wait("both attempts", lambda: len(browser.all("#attempts li.attempt")) == 2)
         for width, height in ((390, 844), (820, 1180), (1280, 900)):
             browser.size(width, height)

@@ -1,0 +1,51 @@
+// A registration in a list, of the portal and of a team's home page: its state, how long its credential lasts, its last failure.
+
+import { element, language, t } from "./page.js";
+
+/** The state in words: where only a sign-in can show something, no problem was found, and it is not said to be good. */
+const stateText = (state) => t(`registration.${state}`);
+
+export const stateWord = (state, text = stateText(state)) =>
+  element("strong", state === "good" ? "good" : state === "mistake" ? "bad" : "quiet", text);
+
+/** A text with a number of days; a single one has a text of its own. */
+const inDays = (days, one, several) => (days === 1 ? t(one) : t(several, { days: Math.max(0, days) }));
+
+/** A day and a time, as short as they are clear. */
+const briefly = (value) => new Date(value).toLocaleString(language, { dateStyle: "short", timeStyle: "short" });
+
+/** By name, with numbers in their order. */
+export const byTitle = (apps) => [...apps].sort((one, two) => one.title.localeCompare(two.title, language, { numeric: true }));
+
+/** Failing ones first, then those that end soonest; the rest stays in its order. */
+export function worstFirst(apps) {
+  const rank = ({ state, last_failure: failure }) => (state === "mistake" ? 0 : failure ? 1 : state === "advice" ? 2 : 3);
+  const days = ({ days_left: left }) => left ?? Number.MAX_VALUE;
+  return [...apps].sort((one, two) => rank(one) - rank(two) || days(one) - days(two));
+}
+
+/** All that an operator reads of it at a glance; nothing for others, who are not told. `isChecked`: whether any registration is. */
+export function marks({ state, days_left: days, last_failure: failure }, isChecked) {
+  return [
+    ...(state ? [stateWord(state)] : state === null && isChecked ? [element("strong", "quiet", t("registration.not_checked"))] : []),
+    ...(days == null
+      ? []
+      : [element("span", days < 30 ? "tag bad" : "tag", inDays(days, "registration.day_left", "registration.days_left"))]),
+    ...(failure
+      ? [element("span", "bad", t("registration.failed", { code: failure.number ?? failure.code, time: briefly(failure.time) }))]
+      : []),
+  ];
+}
+
+/** One line says what there is to do, and when it was found; where only sign-ins can show more, no problem was found. */
+export function summaryOf({ apps, checked_at: at }) {
+  if (!at) return [t("registration.not_checked")];
+  const counts = ["mistake", "advice"].map((state) => [stateText(state), apps.filter((each) => each.state === state).length]);
+  const problems = counts.filter(([, count]) => count).map(([word, count]) => `${word}: ${count}`);
+  const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
+  const parts = [
+    ...(problems.length > 0 ? problems : [stateText("unknown")]),
+    ...(soonest < Infinity ? [inDays(soonest, "registration.next_expiry_day", "registration.next_expiry")] : []),
+  ];
+  return [element("strong", "", parts.join(" · ")), " ", t("registration.checked_at", { time: briefly(at) })];
+}
