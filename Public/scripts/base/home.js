@@ -1,10 +1,11 @@
-// The home page: who is signed in. All else is in the page.
+// The home page: who is signed in, and on a team's, how each registration is, for those who may know. All else is in the page.
 
 import { get } from "./api.js";
 import { onForeground } from "./return-trip.js";
-import { finding, t } from "./page.js";
+import { base, element, finding, loadTexts, t } from "./page.js";
 
 const state = document.getElementById("state");
+const team = document.getElementById("team");
 const signedIn = document.getElementById("signed-in");
 
 function show(place, text, isSignedIn) {
@@ -13,9 +14,29 @@ function show(place, text, isSignedIn) {
   place.textContent = text;
 }
 
+/** A team's registrations, as those who may know see them: what fails and what ends first; each state leads to the portal. */
+async function showRegistrations(known) {
+  const summary = document.getElementById("summary");
+  summary.hidden = !known.role;
+  for (const old of team.querySelectorAll(".marks")) old.remove();
+  if (!known.role) return;
+  const [{ marks, summaryOf, worstFirst }] = await Promise.all([import("./registration.js"), loadTexts("registration")]);
+  summary.replaceChildren(...summaryOf(known));
+  const portal = known.apps.find(({ page }) => page === "portal").id;
+  for (const each of worstFirst(known.apps)) {
+    const card = document.querySelector(`[data-app="${each.id}"]`);
+    const found = marks(each, known.checked_at);
+    const link = Object.assign(element("a", "marks", ...found), { href: `${base}/${portal}?app=${each.id}` });
+    if (found.length > 0) card.querySelector(".foot").append(link);
+    card.parentElement.append(card);
+  }
+}
+
 async function load() {
-  const { apps } = await get("/api/apps");
+  const known = await get("/api/apps");
+  const { apps } = known;
   state.hidden = true;
+  if (team) await showRegistrations(known);
   for (const { id, signed_in_as: username } of apps) {
     show(
       document.querySelector(`[data-app="${id}"] .who`),
@@ -35,7 +56,9 @@ async function load() {
 }
 
 /** An error stands below the cards, which can be used all the same. */
-const loadOrSay = () => load().catch((failure) => Object.assign(state, { textContent: failure.message, hidden: false }));
+const loadOrSay = () =>
+  load().catch((failure) => Object.assign(state, { textContent: failure.message, hidden: false }))
+    .finally(() => team?.removeAttribute("data-loading"));
 
 /** Where there are many cards: those that have the words. Enter opens the first of them. */
 function findCards(field) {

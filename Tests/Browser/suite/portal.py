@@ -827,6 +827,33 @@ def one_day(browser):
         browser.wait("the summary", lambda: shown.text.count("expires in 1 day ") == 1 and shown.text.count("1 day left\n") == 1)
 
 
+@test("a team's home says how each registration is to who operates the portal, failing ones first; to others it says who they are alone")
+def home_of_operator(browser):
+    cards = lambda: [each.get_attribute("data-app") for each in browser.all("#cards .card")]
+    with browser.visiting(Registrations(browser.server, 10)):
+        browser.open("/")
+        browser.settled()
+        order = cards()
+        assert not browser.all("#cards .marks") and not browser.one("#team").find_elements(By.CSS_SELECTOR, "#summary:not([hidden])")
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        browser.press("Check all")
+        browser.wait("what fails is first", lambda: "Problem" in browser.all("#registrations button")[0].text)
+        first = browser.all("#registrations button")[0].get_attribute("data-app")
+        browser.open("/")
+        browser.wait("the states", lambda: len(browser.all("#cards .marks")) == 10)
+        assert cards()[0] == first and sorted(cards()) == sorted(order), cards()
+        assert browser.one("#summary").text.startswith("Problem: 1 · "), browser.one("#summary").text
+        browser.expect_accessible("home of an operator", BOTH)
+        for width in (1440, 768, 390):
+            browser.size(width, 900)
+            browser.shoot(f"home of an operator {width}")
+        browser.size(1280, 800)
+        browser.one("#cards .marks").click()
+        browser.expect_page("/portal")
+        browser.wait("the same one", lambda: browser.all(f"#registrations [data-app='{first}'][aria-current=true]"))
+
+
 @test("with 40 registrations the home page finds cards by their words, and Enter opens the first; with a few there is no field", needs="time")
 def home_finds(browser):
     browser.open("/")
