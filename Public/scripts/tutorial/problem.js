@@ -1,8 +1,9 @@
 // The reason why something failed, who can fix it and how, with the identifiers that support asks for, ready to copy.
 
 import { app, get } from "../base/api.js";
+import { copyButton } from "../base/buttons.js";
 import { countdown } from "../base/countdown.js";
-import { copyWith, element, loadTexts, t } from "../base/page.js";
+import { element, loadTexts, t } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
 import { run, signIn } from "./flow.js";
 import { signInError } from "./panels.js";
@@ -80,7 +81,8 @@ export async function showProblem(problem, { isSignIn = false } = {}) {
     [t("problem.time"), timestamp],
   ].filter(([, value]) => value);
   if (details.length > 0) parts.push(element("dl", "", ...details.flatMap(([term, value]) => line(term, value))));
-  if (details.length > 0 && !isCalm) parts.push(copyButton([explanation?.cause, consent, ...details.map((each) => each.join(": "))]));
+  const lines = [explanation?.cause, consent, ...details.map((each) => each.join(": "))].filter(Boolean);
+  if (details.length > 0 && !isCalm) parts.push(element("p", "", copyButton(t("problem.copy"), () => lines.join("\n"))));
   box.replaceChildren(...parts);
   // The way on with the address must not stay out of sight on a phone.
   if (consent) box.scrollIntoView({ block: "nearest" });
@@ -105,12 +107,6 @@ function ownAddress(address) {
 function signInButton(address) {
   const button = Object.assign(element("button", "small", t("app.sign_in_again")), { type: "button", id: "sign-in-again" });
   button.addEventListener("click", () => run(button, () => signIn(address)));
-  return element("p", "", button);
-}
-
-function copyButton(lines) {
-  const button = Object.assign(element("button", "small", t("problem.copy")), { type: "button" });
-  button.addEventListener("click", () => copyWith(button, lines.filter(Boolean).join("\n")));
   return element("p", "", button);
 }
 
