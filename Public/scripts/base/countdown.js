@@ -15,7 +15,7 @@ export function countdown(seconds, whenOver = () => {}) {
     if (rest <= 0) {
       over.textContent = t("problem.wait_over");
       whenOver();
-    } else if (left.isConnected) {
+    } else {
       setTimeout(tick, 1000);
     }
   };

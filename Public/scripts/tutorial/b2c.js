@@ -72,7 +72,7 @@ async function callTheAPI() {
     log("API response: ", { json, ofAccount: true });
   } catch (failure) {
     if (failure.signInURL) return signIn(failure.signInURL, "authorize");
-    say("Could not call API: ", failure, { isOfAPI: true });
+    say("Could not call API: ", failure, { step: "api" });
   }
 }
 
@@ -102,7 +102,7 @@ logoutButton.addEventListener("click", () =>
     if (!(await loadAccount({ onlyChanges: true }))) return logError("There is no account to signing out!");
     await signOut({
       done: () => log("Signed out"),
-      failed: (failure) => say("Received error signing out: ", failure),
+      failed: (failure) => say("Received error signing out: ", failure, { step: "sign_out" }),
     });
   }));
 

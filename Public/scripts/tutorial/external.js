@@ -70,7 +70,7 @@ async function performRequest({ isAutomatic = false } = {}) {
     explainRefusal(refusal);
   } catch (failure) {
     if (failure.signInURL) return acquireInteractively(failure.signInURL, "call", { isAutomatic });
-    say("", failure, { isOfAPI: true });
+    say("", failure, { step: "api" });
   }
 }
 
@@ -98,7 +98,7 @@ signOutButton.addEventListener("click", () =>
     log("Signing out...");
     return signOut({
       done: () => log("Sign out completed successfully"),
-      failed: (failure) => say("Couldn't sign out account with error: ", failure),
+      failed: (failure) => say("Couldn't sign out account with error: ", failure, { step: "sign_out" }),
     });
   }));
 

@@ -18,10 +18,10 @@ import { addPanel, light, signInError, source, timeline } from "./panels.js";
 import { hasCookies, ofBrowser, ofTab } from "../base/storage.js";
 
 /**
- * The page's knowledge. `account` is undefined until the server said, null when signed out. `failed` is the step from which the tab has come
- * back without an account: the server remembers nothing of a browser before its first sign-in has begun.
+ * The page's knowledge. `account` is undefined until the server said, null when signed out. `failures` are the steps that have failed, each
+ * with its explanation as `problem`.
  */
-export const state = { account: undefined, device: null, failed: null };
+export const state = { account: undefined, device: null, /** @type {any[]} */ failures: [] };
 
 let running = false;
 /** Whether no flow goes on, nor what follows a trip to the provider. */
@@ -82,6 +82,11 @@ const signedOutKey = `signed-out:${location.pathname}`;
 
 /** Shows an account, or with null that none is signed in. */
 export function show(account) {
+  // The next person must not read of the one before.
+  if (state.account?.id !== account?.id) {
+    state.failures = [];
+    document.getElementById("said").textContent = "";
+  }
   state.account = account;
   page.show(account);
 }
@@ -126,11 +131,28 @@ export async function loadAccount({ onlyChanges = false, isAside = false } = {})
 /** The time of the last step of the flows that are over. */
 let overSince = "";
 
+/**
+ * Gives the steps their explanations. One that the server does not remember, because it has begun nothing, or remembers nothing of a
+ * browser before its first sign-in has begun, follows those that came before.
+ */
+function addFailures(events) {
+  for (const failure of state.failures.toReversed()) {
+    const { outcome, correlation_id: id, problem } = failure;
+    const own = events.findLast((event) => event.outcome === outcome && (!id || event.correlation_id === id) && !event.problem);
+    if (own) own.problem = problem;
+    else {
+      // The clock may be behind the server's.
+      failure.time ??= [new Date().toISOString(), events.at(-1)?.time ?? ""].sort()[1];
+      events.splice(events.findLastIndex(({ time }) => time <= failure.time) + 1, 0, failure);
+    }
+  }
+}
+
 /** The steps as the server remembers them. In the demo, the one that brought the account's ID token has its claims when its flow is over. */
 async function story() {
   const answer = await get(`/api/${app}/events`);
-  if (answer.events.length === 0 && state.failed) answer.events = [state.failed];
   if (isOver) overSince = answer.events.at(-1)?.time;
+  addFailures(answer.events);
   const { demo, mode, token_display: display } = await known;
   if (demo && mode === "private" && display !== "hidden" && state.account && overSince) {
     await import("./claims.js").then(({ addClaims }) => addClaims(answer.events, state.account, overSince)).catch(() => {});
@@ -220,10 +242,8 @@ async function finishSignIn() {
   if (isConsented) log(t("app.admin_consented"));
   let failure = null;
   if (failed) {
-    const { code, correlationID } = failed;
     const settings = asked && { prompt: asked.login_hint ? null : (await known).own?.prompt, ...asked };
-    state.failed = { time: new Date().toISOString(), step: "authorize", outcome: code, correlation_id: correlationID, settings };
-    const printed = await explain(({ showSignInFailure }) => showSignInFailure(failed));
+    const printed = await explain(({ showSignInFailure }) => showSignInFailure(failed, settings));
     failure = { code: failed.code, message: explainSignIn(failed), printed };
   }
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
@@ -236,14 +256,15 @@ export function sayToken(text, { token, declined_scopes: declined = [] }) {
   if (declined.length > 0) log(t("app.not_granted", { scopes: declined.join(", ") }));
 }
 
-/** A failed call: its text goes into the log, with the error that the app would print if MSAL made the call, and its explanation into the panel. */
-export function say(text, failure, { isOfAPI = false } = {}) {
+/** A failed call: its text goes into the log, with the error that the app would print if MSAL made the call, and its explanation into its step. */
+export function say(text, failure, { step = "token" } = {}) {
   logError(`${text}${failure.message}`);
-  explain(({ showProblem }) => showProblem(failure)).then((printed) => printed && !isOfAPI && logError(printed));
+  explain(({ showProblem }) => showProblem(failure, { step })).then((printed) => printed && step !== "api" && logError(printed));
 }
 
-/** Explains in the panel why the application's API refused; the log has said what it answered. */
-export const explainRefusal = (refusal) => explain(({ showProblem }) => showProblem({ api: refusal, retryAfter: refusal.retryAfter }));
+/** Explains in its step why the application's API refused; the log has said what it answered. */
+export const explainRefusal = (refusal) =>
+  explain(({ showProblem }) => showProblem({ api: refusal, retryAfter: refusal.retryAfter }, { step: "api" }));
 
 /** A sign-in that failed, or that the person cancelled, which is no error. */
 export function saySignIn(text, { code, message, printed }) {
@@ -299,7 +320,7 @@ export async function run(button, flow) {
   running = true;
   beginFlow();
   if (button) light({ step: button.id, settings: null });
-  document.getElementById("problem").hidden = true;
+  document.querySelector(".failure")?.replaceChildren();
   const busy = button ? [button] : document.querySelectorAll(".action");
   for (const each of busy) each.setAttribute("aria-busy", "true");
   try {

@@ -42,7 +42,7 @@ function add(now, text, { bad, json, isFolded, ofAccount }) {
 }
 
 /** Shows the latest entry, whole when it fits and otherwise its beginning; of those before it as many as have room, none of them cut. */
-function bringInSight() {
+export function bringInSight() {
   view.style.paddingBottom = "";
   const lowest = view.scrollHeight - view.clientHeight;
   const tops = [...view.children].map(({ offsetTop }) => Math.max(0, offsetTop - view.offsetTop - 4));

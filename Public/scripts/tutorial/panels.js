@@ -53,10 +53,6 @@ document.addEventListener("keydown", ({ key }) => {
 
 export const showStory = () => isShown("story") || showView("story");
 
-// An error is explained in the story.
-new MutationObserver(([{ target }]) => target.hidden || showStory())
-  .observe(document.getElementById("problem"), { attributeFilter: ["hidden"] });
-
 // MARK: Steps
 
 /**

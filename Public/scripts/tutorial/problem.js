@@ -1,14 +1,20 @@
-// The reason why something failed, who can fix it and how, with the identifiers that support asks for, ready to copy.
+// The explanation of a failed step, in the story: the reason, who can fix it and how, with the identifiers that support asks for, ready
+// to copy.
 
 import { app, get } from "../base/api.js";
-import { copyButton } from "../base/buttons.js";
+import { announce, button, copyButton } from "../base/buttons.js";
 import { countdown } from "../base/countdown.js";
 import { element, loadTexts, t } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
-import { run, signIn } from "./flow.js";
-import { signInError } from "./panels.js";
+import { run, signIn, state } from "./flow.js";
+import { bringInSight } from "./log.js";
+import { showView, signInError, timeline } from "./panels.js";
 
-const box = document.getElementById("problem");
+/** Where the story is not in sight, the app's view says what has failed, and leads there. */
+const notice = element("p", "failure");
+document.querySelector(".log").append(notice);
+// It takes its room from the log.
+new ResizeObserver(bringInSight).observe(document.getElementById("log"));
 
 function line(term, value) {
   return value ? [element("dt", "", term), " ", element("dd", "mono", value)] : [];
@@ -28,14 +34,14 @@ async function explainAPI({ status, requestID }) {
 }
 
 /**
- * Shows what is known beyond the log's line; hides itself when that is nothing, unless it `isSignIn`. What the person cancelled is shown
- * calmly. Returns MSAL's error as the app would print it, if MSAL has one.
+ * Shows in the failed step what is known beyond the log's line, if that is anything, or if it `isSignIn`. `step` and `settings` are those of
+ * a step that the server does not remember. Returns MSAL's error as the app would print it, if MSAL has one.
  */
-export async function showProblem(problem, { isSignIn = false } = {}) {
+export async function showProblem(problem, { step, settings = undefined, isSignIn = false }) {
   await loadTexts("problem");
   const {
     code,
-    title,
+    title = problem.detail ?? t("problem.title"),
     explanation,
     action,
     correlation_id: correlationID,
@@ -53,24 +59,23 @@ export async function showProblem(problem, { isSignIn = false } = {}) {
   const seen = problem.api ? undefined : nativeError(code);
   const msal = native(seen);
   const shown = seen && printed(seen, { words: words ?? explanation?.number, oauthError: error, correlationID });
-  box.hidden = !isSignIn && !explanation && !consent && !retryAfter && !again && !msal && !words;
-  if (box.hidden) return shown;
-  box.classList.toggle("calm", isCalm);
-  const parts = [element("h2", "", title ?? t("problem.title"))];
+  if (!isSignIn && !explanation && !consent && !retryAfter && !again && !msal && !words) return shown;
+  const parts = [element("h3", "", title)];
   if (explanation) {
     parts.push(
       element("p", "", explanation.cause),
       element("p", "", element("strong", "", t(`problem.who.${explanation.who}`)), " ", explanation.remedy),
     );
   }
-  if (!explanation && !consent && problem.detail) parts.push(element("p", "", problem.detail));
+  if (!explanation && !consent && problem.title && problem.detail) parts.push(element("p", "", problem.detail));
   if (words) parts.push(element("p", "", t("problem.provider_words", { words })));
   if (consent) {
     const link = Object.assign(element("a", "mono", consent), { href: consent });
     parts.push(element("p", "", t("problem.admin_consent"), " ", link));
   }
+  announce(parts.map(({ textContent }) => textContent).join(" "));
   if (retryAfter) parts.push(countdown(retryAfter));
-  if (again) parts.push(signInButton(again));
+  if (again) parts.push(element("p", "", button(t("app.sign_in_again"), (pressed) => run(pressed, () => signIn(again)))));
   const details = [
     [t("problem.number"), explanation?.number],
     [t("problem.provider_error"), explanation || isCalm ? null : error],
@@ -83,9 +88,11 @@ export async function showProblem(problem, { isSignIn = false } = {}) {
   if (details.length > 0) parts.push(element("dl", "", ...details.flatMap(([term, value]) => line(term, value))));
   const lines = [explanation?.cause, consent, ...details.map((each) => each.join(": "))].filter(Boolean);
   if (details.length > 0 && !isCalm) parts.push(element("p", "", copyButton(t("problem.copy"), () => lines.join("\n"))));
-  box.replaceChildren(...parts);
-  // The way on with the address must not stay out of sight on a phone.
-  if (consent) box.scrollIntoView({ block: "nearest" });
+  const box = element("div", "problem", ...parts);
+  const outcome = code ?? `http_${problem.api.status}`;
+  state.failures.push({ step, outcome, correlation_id: correlationID ?? requestID, settings, problem: box });
+  timeline.update({ isClosedToo: true });
+  notice.replaceChildren(element("span", isCalm ? "" : "bad", title), button(t("panel.timeline"), () => lead(box)));
   return shown;
 }
 
@@ -104,17 +111,20 @@ function ownAddress(address) {
   return url.origin === location.origin ? url.href : null;
 }
 
-function signInButton(address) {
-  const button = Object.assign(element("button", "small", t("app.sign_in_again")), { type: "button", id: "sign-in-again" });
-  button.addEventListener("click", () => run(button, () => signIn(address)));
-  return element("p", "", button);
+async function lead(box) {
+  showView("story");
+  await timeline.update();
+  const step = box.closest(".step");
+  step?.dispatchEvent(new Event("visit"));
+  step?.querySelector("button").focus();
 }
 
 /**
  * Shows the failed sign-in that the browser has just come back from, with what its address said where the server knows no more: it
  * remembers nothing of a browser before its first sign-in has begun. The end of a loop is none of the attempts that it remembers.
  */
-export async function showSignInFailure({ code, correlationID, retryAfter }) {
+export async function showSignInFailure({ code, correlationID, retryAfter }, settings) {
+  const step = { step: "authorize", settings, isSignIn: true };
   if (code === "sign_in_loop") {
     await loadTexts("loop");
     return showProblem({
@@ -122,8 +132,8 @@ export async function showSignInFailure({ code, correlationID, retryAfter }) {
       title: t("loop.title"),
       explanation: { cause: t("loop.cause"), who: "user", remedy: t("loop.remedy") },
       retryAfter,
-    });
+    }, step);
   }
   const { failure } = await get(`/api/${app}/sign-in-failure`).catch(() => ({}));
-  return showProblem(failure ?? { code, detail: signInError(code), correlation_id: correlationID, retryAfter }, { isSignIn: true });
+  return showProblem(failure ?? { code, detail: signInError(code), correlation_id: correlationID, retryAfter }, step);
 }

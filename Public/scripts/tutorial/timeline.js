@@ -55,6 +55,8 @@ let client;
 let requests;
 /** The steps that stand there: as long as they are the same, what is open in them stays so. */
 let drawn = null;
+/** The newest explanation of a failure. */
+let explained;
 /** The newest answer counts, whatever order they come in. */
 let asked = 0;
 
@@ -74,7 +76,7 @@ export async function update() {
   client = answer.client;
   const found = requests?.withSettings(requests.flowsOf(answer.events), answer.attempts) ?? [];
   const all = found.flat();
-  const outline = all.map((event) => key(event) + Boolean(event.claims)).join();
+  const outline = all.map((event) => [key(event), Boolean(event.claims), Boolean(event.problem)]).join();
   if (outline === drawn) return;
   drawn = outline;
   const last = found.at(-1) ?? [];
@@ -92,6 +94,10 @@ export async function update() {
     (flows.querySelector(".step:has(.outcome.bad)") ?? flows.querySelector(".step")).dispatchEvent(new Event("visit"));
   }
   next();
+  const failed = all.findLast(({ problem }) => problem)?.problem;
+  if (failed === explained) return;
+  explained = failed;
+  failed?.closest(".step:not(.waiting)")?.dispatchEvent(new Event("visit"));
 }
 
 const key = ({ time, number, step, outcome }) => `${time ?? number} ${step} ${outcome}`;
@@ -185,8 +191,8 @@ function showPlace() {
 }
 
 /** A step as an item of its list, which opens to its time, its request and the ids to find it by. */
-function step(event) {
-  const { kind, outcome, signIn } = event;
+function step(event, _, flow) {
+  const { kind, outcome, signIn, problem } = event;
   const good = requests.fine.has(outcome);
   const title = t(`timeline.step.${kind}`);
   const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
@@ -199,8 +205,9 @@ function step(event) {
   );
   const details = requests.details(event, client);
   const parts = [head];
+  if (problem) parts.push(problem);
   // The sentence for a failed sign-in says more than its code.
-  if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
+  else if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
   parts.push(element("p", "", does(kind)));
   if (kind === "cached" && page !== "b2c") parts.push(element("p", "note", t("timeline.not_refreshed")));
   parts.push(details);
@@ -208,12 +215,14 @@ function step(event) {
   item.dataset.step = kind;
   item.dataset.lines = requests.lineStep(event, page);
   item.dataset.key = key(event);
+  // A flow can go on after a refusal, and what the person cancelled is no fault.
+  item.classList.toggle("failed", !good && outcome !== "cancelled" && event === flow.at(-1));
   item.classList.toggle("waiting", waiting.includes(item.dataset.key));
   item.classList.toggle("now", present === item.dataset.key);
   const browser = kind === "sign_out" ? Boolean(event.endpoint) : undefined;
   const detail = { step: kind, lines: item.dataset.lines, settings: signIn ?? null, name: title, outcome, browser };
   const open = (isOpen) => {
-    details.hidden = !isOpen;
+    for (const each of [problem, details]) each?.toggleAttribute("hidden", !isOpen);
     button.ariaExpanded = String(isOpen);
     opened[isOpen ? "add" : "delete"](item.dataset.key);
   };
@@ -222,7 +231,9 @@ function step(event) {
     choose(item, detail);
     closeNewest();
     newest = waiting.length === 0 ? item.dataset.key : null;
-    if (newest) open(true);
+    if (!newest) return;
+    open(true);
+    if (problem) item.scrollIntoView({ block: "nearest" });
   });
   item.addEventListener("close", () => open(false));
   item.addEventListener("visit", () => {

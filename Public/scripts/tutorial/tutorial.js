@@ -37,7 +37,7 @@ async function showMe({ interactive }) {
   } catch (failure) {
     if (interactive && failure.signInURL) return signIn(failure.signInURL);
     if (failure.code === "not_json") return logError(failure.message);
-    say("Couldn't get graph result: ", failure, { isOfAPI: true });
+    say("Couldn't get graph result: ", failure, { step: "api" });
   }
 }
 
@@ -105,7 +105,7 @@ signOutButton.addEventListener("click", () =>
   run(signOutButton, () =>
     signOut({
       done: () => log("Sign out completed successfully"),
-      failed: (failure) => say("Couldn't sign out account with error: ", failure),
+      failed: (failure) => say("Couldn't sign out account with error: ", failure, { step: "sign_out" }),
     })));
 deviceInfoButton?.addEventListener("click", () => run(deviceInfoButton, getDeviceInfo));
 

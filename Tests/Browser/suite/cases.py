@@ -211,7 +211,7 @@ def shared(browser):
     browser.choose_account()
     browser.enter_password()
     browser.answer_consent("cancel")
-    browser.wait("the explanation", lambda: "MSALErrorUserCanceled" in browser.one("#problem").text)
+    browser.wait("the explanation", lambda: "MSALErrorUserCanceled" in browser.one(".step .problem").text)
     browser.press("Share this story")
     browser.expect_text("#found dl div:nth-child(2) dd", "cancelled · AADSTS65004")
     browser.wait("the step that failed", lambda: place_of(browser) == "Step 2 of 2")

@@ -92,9 +92,9 @@ def throttled(browser):
     assert "Try again in 4 seconds." in said, said
     asked = browser.server.counts()["graph_me"]
     browser.press("Call Microsoft Graph API")
-    browser.wait("the countdown", lambda: "You can try again in" in browser.one("#problem").text)
+    browser.wait("the countdown", lambda: "You can try again in" in browser.one(".step .problem").text)
     assert browser.server.counts()["graph_me"] == asked, "Graph was asked although it wants to be left alone"
-    browser.wait("its end", lambda: "You can try again now." in browser.one("#problem").text)
+    browser.wait("its end", lambda: "You can try again now." in browser.one(".step .problem").text)
     browser.press("Call Microsoft Graph API")
     browser.wait("a result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
@@ -143,7 +143,7 @@ def graph_explained(browser):
         error = {"status": status, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1}
         browser.server.control(graph_error=error | ({"headers": {"Retry-After": "6"}} if status == 429 else {}))
         browser.press("Call Microsoft Graph API")
-        panel = browser.wait(f"the explanation of {status}", lambda: title in (text := browser.one("#problem").text) and text)
+        panel = browser.wait(f"the explanation of {status}", lambda: title in (text := browser.one(".step .problem").text) and text)
         assert f"HTTP {status}" in panel and who in panel and reason in panel and "Request ID" in panel, panel
         if status != 429:
             browser.expect_accessible(f"graph {status}")
@@ -153,10 +153,10 @@ def graph_explained(browser):
         said = browser.wait("the server's own answer", lambda: next((text for text in browser.log()[-1:] if "(throttled" in text), None))
         assert len(re.findall(r"Try again in", said)) == 1, said
         browser.expect_accessible(f"graph {status}")
-        browser.wait("the end of the pause", lambda: "You can try again now." in browser.one("#problem").text)
+        browser.wait("the end of the pause", lambda: "You can try again now." in browser.one(".step .problem").text)
 
 
-@test("cancelling is no fault: the log has it in its usual colour, and the note is calm; nobody is signed in, and the next try works")
+@test("cancelling is no fault: neither the log nor the step is red; nobody is signed in, and the next try works")
 def calm_cancel(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
@@ -170,11 +170,8 @@ def calm_cancel(browser):
     printed = browser.expect_log("Error Domain=MSALErrorDomain Code=-50005 ")
     assert re.search(r"MSALCorrelationIDKey=[0-9a-f-]{36}", printed), printed
     assert not browser.all("#log .bad"), "the log is red"
-    browser.one("#problem")
-    colours = browser.driver.execute_script(
-        "const look = (e) => getComputedStyle(e).backgroundColor; return [look(document.getElementById('problem')), look(document.querySelector('.demo-note'))]")
-    assert colours[0] != colours[1], "the note has the colour of a warning"
-    assert not browser.all("#problem button"), "support has nothing to do with it"
+    browser.one(".step:not(.failed) .problem")
+    assert not browser.all(".problem button"), "support has nothing to do with it"
     browser.expect_accessible("cancelled")
     # The error came back, and no code.
     browser.wait("the step", lambda: browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request')"))
@@ -182,6 +179,105 @@ def calm_cancel(browser):
     assert "error=access_denied" in sent and "error_description=AADSTS65004: …" in sent and "code=" not in sent, sent
     browser.press("Call Microsoft Graph API")
     browser.wait("the tenant", browser.at_tenant)
+
+
+# Keeps all that a screen reader is told from now on, beside the log: what is put into a status.
+HEARD = """
+window.heard = [];
+const hear = ({ target }) => {
+  const status = (target.closest ? target : target.parentElement)?.closest("[role=status], [role=alert], [aria-live]:not([role=log])");
+  if (status) heard.push(status.textContent);
+};
+new MutationObserver((all) => new Set(all).forEach(hear)).observe(document.body, { childList: true, characterData: true, subtree: true });
+"""
+# Where the steps' list begins below the story's top, before anything in it is opened, and how many steps it has.
+LIST = """
+const list = document.querySelector("#timeline"), story = document.querySelector(".happened");
+return [Math.round(list.getBoundingClientRect().top - story.getBoundingClientRect().top + story.scrollTop), document.querySelectorAll(".flow").length];
+"""
+# Whether each explanation has the identifier of its step.
+OWN = """
+return [...document.querySelectorAll(".step.failed")].map((step) =>
+  step.querySelector(".problem dl").textContent.includes(step.querySelector(".step-request > dl > dd:last-child").textContent));
+"""
+IN_SIGHT = """
+const step = document.querySelector(".step.failed"), { top } = step.getBoundingClientRect();
+return top >= step.closest(".happened").getBoundingClientRect().top - 1 && top < innerHeight - 100;
+"""
+
+
+@test("a failure is a red step of the same list: open when it comes, with its explanation and no box beside it, announced once, and kept for later")
+def failed_step(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 4)
+    place, flows = browser.driver.execute_script(LIST)
+    browser.driver.execute_script(HEARD)
+    browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+    browser.allow("/api/ios/me", "/api/ios/token")
+    browser.press("Call Microsoft Graph API")
+    shown = browser.wait("the explanation", lambda: browser.one(".flow:first-child .step.failed[data-step=api] .problem").text)
+    assert browser.driver.execute_script(LIST) == [place, flows + 1], "the list was pushed away"
+    assert "The API refused the call" in shown and "Ask an administrator:" in shown and "HTTP 403" in shown, shown
+    assert browser.driver.execute_script(IN_SIGHT), "the step is out of sight"
+    heard = browser.driver.execute_script("return heard.filter((each) => each.includes('lacks the permission'))")
+    assert len(heard) == 1 and heard[0].startswith("The API refused the call"), heard
+    browser.press("Copy for support")
+    browser.wait("that is said, too", lambda: browser.driver.execute_script("return heard.at(-1)") in ("Copied", "Not copied"))
+    # The step folds it away, and brings it back.
+    browser.one(".step.failed .step-name").click()
+    browser.wait("it is closed", lambda: not browser.all(".step.failed .problem")[0].is_displayed())
+    browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the next failure", lambda: browser.one(".flow:first-child .step.failed .problem").text != shown)
+    browser.one(".flow:nth-child(2) .step.failed .step-name").click()
+    browser.wait("the same explanation", lambda: browser.one(".flow:nth-child(2) .step.failed .problem").text == shown)
+    assert browser.driver.execute_script(OWN) == [True, True], "an explanation is not of its step"
+    browser.expect_accessible("a failed step")
+    # Whoever comes next does not read it.
+    browser.press("Sign Out")
+    browser.expect_username("Signed out")
+    browser.wait("it is gone", lambda: not browser.all(".problem"))
+
+
+@test("where the story is another view, the app's own says in a line what failed, and a button leads to the step; the next press takes the line away")
+def failed_elsewhere(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.allow("/api/ios/me")
+    for width, height, view in ((390, 844, "app"), (820, 1180, "code")):
+        browser.size(width, height)
+        browser.one(f"#views [data-view={view}]").click()
+        browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+        browser.press("Call Microsoft Graph API")
+        browser.expect_text(".failure span", "The API refused the call")
+        # The story comes after the line.
+        browser.wait("the news of a step", lambda: browser.all("#views .news"))
+        assert not browser.all("#timeline")[0].is_displayed(), f"at {width} the view was changed"
+        browser.expect_accessible(f"a line about a failure at {width}")
+        browser.size(width, height)
+        browser.one(".failure button").click()
+        browser.wait("the explanation", lambda: "HTTP 403" in browser.one(".flow:first-child .step.failed .problem").text)
+        browser.wait("the focus is there", lambda: browser.driver.execute_script("return document.activeElement.matches('.flow:first-child .step.failed .step-name')"))
+        assert browser.driver.execute_script(IN_SIGHT), f"the step is out of sight at {width}"
+        assert not browser.all(".failure")[0].is_displayed() and not browser.all("#views .news"), f"at {width} the line stands beside the step"
+        browser.one(f"#views [data-view={view}]").click()
+        browser.one(".failure")
+        browser.press("Call Microsoft Graph API")
+        browser.wait("the line is gone", lambda: not browser.all(".failure")[0].is_displayed())
+        browser.wait("the end", lambda: not browser.all(".action[aria-busy=true]"))
+
+
+@test("what the server does not remember is a step all the same: the end of a loop, and an address that anyone can write")
+def own_step(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 4)
+    browser.open("/ios?sign_in_error=sign_in_loop&retry_after=60")
+    browser.wait("the notice", lambda: "kept starting over" in browser.one(".step.failed .problem").text)
+    assert [step.get_attribute("data-step") for step in browser.all("#timeline .flow:first-child .step")][-1] == "authorize"
+    assert len(browser.all("#timeline .step")) == 5 and "failed: sign_in_loop" in browser.one(".step.failed").text
+    browser.wait("the countdown", lambda: "You can try again in" in browser.one(".step.failed .problem").text)
 
 
 @test("where nobody answers at the provider's address, every page says so and stays, at sign-in and at sign-out", needs="time")
@@ -206,7 +302,7 @@ def no_answer(browser):
     browser.expect_page("/portal")
 
 
-@test("the provider is down before anyone has signed in: the box says why, with MSAL's code and the correlation ID, from the address alone", needs="time")
+@test("the provider is down before anyone has signed in: the step says why, with MSAL's code and the correlation ID, from the address alone", needs="time")
 def down_before_sign_in(browser):
     starts = {"/ios": "#call-graph", "/macos": "#call-graph", "/external": "#acquire-interactively", "/b2c": "#authorize"}
     browser.server.control(provider_down="all")
@@ -216,12 +312,12 @@ def down_before_sign_in(browser):
         browser.press("Sign-in options")
         browser.one("#option-prompt option[value=login]").click()
         browser.one(button).click()
-        box = browser.wait(f"{page} explains it", lambda: browser.one("#problem").text)
+        box = browser.wait(f"{page} explains it", lambda: browser.one(".step .problem").text)
         assert "The identity provider is not responding. Try again in a moment." in box, box
         assert "MSALErrorDomain −50000 (MSALErrorInternal, −42007 MSALInternalErrorUnhandledResponse)" in box, box
         said = [text for text in browser.log() if "provider_unavailable" in text][-1]
-        assert browser.one("#problem dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"
-        assert browser.one("#problem button").text == "Copy for support"
+        assert browser.one(".step .problem dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"
+        assert browser.one(".step .problem button").text == "Copy for support"
         assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
         browser.wait("the step", lambda: [step.get_attribute("data-step") for step in browser.all("#timeline .step:not(.waiting)")] == ["authorize"])
         browser.wait("its error", lambda: "failed: provider_unavailable" in browser.one("#timeline .step").text)
@@ -233,8 +329,8 @@ def down_before_sign_in(browser):
     browser.wait("the provider is back", lambda: browser.at_tenant() or browser.all("#authorize")[0].click())
     # Words that anyone can write into an address are neither shown nor believed.
     browser.open("/ios?sign_in_error=%3Cb%3Eno%3C/b%3E&correlation_id=a%20b&retry_after=-1")
-    browser.wait("the box", lambda: "The identity provider refused the sign-in." in browser.one("#problem").text)
-    assert "no</b>" not in browser.one("body").text and not browser.all("#problem dd") and not browser.all("[role=timer]")
+    browser.wait("the box", lambda: "The identity provider refused the sign-in." in browser.one(".step .problem").text)
+    assert "no</b>" not in browser.one("body").text and not browser.all(".problem dd") and not browser.all("[role=timer]")
 
 
 BRANCH = ["if let error = error {", 'self.updateLogging(text: "Could not acquire token: \\(error)")', "return", "}"]
@@ -297,13 +393,14 @@ def not_redeemed(browser):
             browser.wait("consent or the page", lambda: browser.all("button[name=consent]") or not browser.at_tenant())
             if browser.at_tenant():
                 browser.answer_consent()
-            browser.wait("the steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 3)
-            steps = browser.all("#timeline .step")
-            assert [step.get_attribute("data-step") for step in steps] == ["authorize", "callback", "unredeemed"]
-            shown = steps[2].text
+            # The list is drawn again when the explanation of the failure is there.
+            browser.wait("the explanation", lambda: browser.all("#timeline .step:not(.waiting) .problem"))
+            steps = browser.wait("the steps", lambda: [(step.get_attribute("data-step"), step.text) for step in browser.all("#timeline .step:not(.waiting)")])
+            assert [name for name, _ in steps] == ["authorize", "callback", "unredeemed"]
+            shown = steps[2][1]
             assert "Redeeming the code" in shown and f"failed: {code}" in shown and "acquireTokenSilent" not in shown, shown
             browser.wait("its line", lambda: [run.text.strip() for run in browser.all("#code .run.lit")] == BRANCH)
-            assert "grant_type=authorization_code" in browser.one("#timeline .step.now .request").get_property("textContent")
+            browser.wait("its request", lambda: "grant_type=authorization_code" in browser.one("#timeline .step.now .request").get_property("textContent"))
             browser.wait("the drawing", lambda: browser.driver.execute_script("return document.getElementById('parcel-label').textContent") == code.replace("_", " "))
             assert browser.all("#wire-msal.lit.bad") and not browser.all("#wire-platform.bad"), "the app does not hear of it"
         browser.server.control(reset=True)
@@ -365,7 +462,7 @@ def numbers(browser):
                 browser.open("/ios")
                 browser.expect_log("Account signed out. Updating UX")
                 browser.press("Call Microsoft Graph API")
-                panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one("#problem").text) and text)
+                panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one(".step .problem").text) and text)
                 # B2C's errors name no trace.
                 assert who[audience] in panel and "Correlation ID" in panel and ("Trace ID" in panel) == (prefix == "AADSTS"), panel
                 said = browser.expect_log("Could not acquire token: ")
@@ -437,10 +534,10 @@ def loop_notice(browser):
     browser.server.control(missing_scope="api://fabrikam.example/tasks.write")
     browser.allow("/api/external/me")
     browser.press("API - Perform GET")
-    panel = browser.wait("the notice", lambda: "kept starting over" in (text := browser.one("#problem").text) and text)
+    panel = browser.wait("the notice", lambda: "kept starting over" in (text := browser.one(".step .problem").text) and text)
     browser.expect_page("/external")
     assert "How to fix it:" in panel and "press the button again" in panel, panel
-    timer = browser.wait("the countdown", lambda: browser.one("#problem [role=timer]").text)
+    timer = browser.wait("the countdown", lambda: browser.one(".step .problem [role=timer]").text)
     assert re.search(r"in \d+ s", timer) and browser.one("#acquire-interactively").is_enabled(), timer
     browser.expect_accessible("loop")
 

@@ -213,7 +213,7 @@ def b2c_cancel(browser):
     browser.press("Authorize")
     browser.press("Cancel")
     browser.expect_log("Could not acquire token: You cancelled.")
-    assert "AADB2C90091" in browser.one("#problem").text
+    assert "AADB2C90091" in browser.one(".step .problem").text
     browser.expect_accessible("b2c cancelled")
     sign_in_b2c(browser)
     browser.press("Edit Profile")
@@ -295,7 +295,7 @@ def probe(browser):
     browser.one("#option-prompt option[value=none]").click()
     browser.press("Acquire Token Interactively")
     browser.expect_log("Could not acquire token: The identity provider needs you to sign in again.")
-    panel = browser.one("#problem").text
+    panel = browser.one(".step .problem").text
     assert "AADSTS50058" in panel and "Correlation ID" in panel, panel
 
 
@@ -307,9 +307,9 @@ def admin_consent(browser):
     browser.enter_password()
     browser.one("button[name=consent][value=cancel]").click()
     browser.expect_log("Could not acquire token: Only an administrator")
-    link = browser.one("#problem a")
+    link = browser.one(".step .problem a")
     assert link.text == browser.server.origin + "/auth/ios/admin-consent", link.text
-    assert "MSALErrorDomain −50000 (MSALErrorInternal, −42104 " in browser.one("#problem").text, browser.one("#problem").text
+    assert "MSALErrorDomain −50000 (MSALErrorInternal, −42104 " in browser.one(".step .problem").text, browser.one(".step .problem").text
     browser.expect_accessible("admin consent needed")
     browser.open("/auth/ios/admin-consent")
     browser.press("Sign in with another account")

@@ -58,8 +58,8 @@ def pages(browser, tag, texts):
     browser.answer_consent("cancel")
     said = browser.expect_log("Could not acquire token: ")
     assert texts["sign_in.cancelled"] in said, said
-    browser.wait("the explanation", lambda: browser.all("#problem:not([hidden])"))
-    assert texts["problem.who.user"] in browser.one("#problem").text, browser.one("#problem").text
+    browser.wait("the explanation", lambda: browser.one(".step .problem"))
+    assert texts["problem.who.user"] in browser.one(".step .problem").text, browser.one(".step .problem").text
     browser.wait("the steps", lambda: texts["timeline.step.authorize"] in browser.one("#timeline").text)
     expect_language(browser, tag)
     browser.expect_accessible(f"{tag} ios")

@@ -118,7 +118,7 @@ def accessible_states(browser):
         browser.expect_log("Couldn't get graph result: ")
         browser.wait("the timeline", lambda: browser.one("#timeline-box li").text)
         browser.expect_accessible(f"{app} signed in", BOTH)
-        browser.wait("who can fix it", lambda: "Ask an administrator:" in browser.one("#problem").text)
+        browser.wait("who can fix it", lambda: "Ask an administrator:" in browser.one(".step .problem").text)
         browser.size(390, 844)
         browser.cdp("Emulation.setEmulatedMedia", media="print")
         look = browser.driver.execute_script(PAPER)

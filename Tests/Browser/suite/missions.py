@@ -208,7 +208,7 @@ def provider_down(browser):
     call(browser)
     said = browser.expect_log("Could not acquire token silently: ")
     assert "provider_unavailable" in said, said
-    browser.wait("MSAL's error", lambda: "MSALErrorDomain −50000" in browser.one("#problem").text)
+    browser.wait("MSAL's error", lambda: "MSALErrorDomain −50000" in browser.one(".step .problem").text)
     expect_done(browser, ALL[6])
     expect_steps(browser, "silent")
     browser.expect_username(ADELE)
@@ -252,7 +252,7 @@ def graph_throttles(browser):
     expect_under_way(browser)
     browser.allow("/api/ios/me")
     def expect_pause():
-        box = browser.wait("the pause", lambda: "You can try again in" in (text := browser.one("#problem").text) and text)
+        box = browser.wait("the pause", lambda: "You can try again in" in (text := browser.one(".step .problem").text) and text)
         assert "The API asks for a pause" in box and "MSAL" not in box, box
     call(browser)
     expect_pause()
@@ -261,8 +261,8 @@ def graph_throttles(browser):
     browser.wait("the server's own answer", lambda: "(throttled" in browser.log()[-1])
     expect_pause()
     expect_not_done(browser)
-    browser.wait("half of the pause", lambda: re.search(r"try again in [1-4] s", browser.one("#problem").text))
-    browser.wait("its end", lambda: "You can try again now." in browser.one("#problem").text)
+    browser.wait("half of the pause", lambda: re.search(r"try again in [1-4] s", browser.one(".step .problem").text))
+    browser.wait("its end", lambda: "You can try again now." in browser.one(".step .problem").text)
     call(browser)
     expect_done(browser, ALL[7])
 
@@ -337,7 +337,7 @@ def permission(browser):
     call(browser)
     said = browser.expect_log("Could not acquire token silently: ")
     assert "provider_rejected_client" in said, said
-    browser.wait("its number", lambda: "AADSTS650057" in browser.one("#problem").text)
+    browser.wait("its number", lambda: "AADSTS650057" in browser.one(".step .problem").text)
     expect_done(browser, ALL[9])
     browser.expect_username(ADELE)
     assert browser.server.counts()["graph_me"] == asked, "Graph was asked without a token"

@@ -296,7 +296,7 @@ def external_appears(browser):
     browser.expect_page("/external")
     assert not browser.all("#missions"), "missions are those of the main tutorial"
     browser.expect_accessible("sign in again")
-    browser.one("#problem button#sign-in-again").click()
+    browser.press("Sign in again")
     sign_in_again(browser, CUSTOMER)
     browser.expect_log("Access token is ")
 
