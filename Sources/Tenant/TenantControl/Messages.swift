@@ -39,8 +39,8 @@ extension Response {
     }
 
     /// Returns the response with a field; as it is for a value of nil.
-    package func with(_ name: HTTPField.Name?, _ value: String?) -> Response {
-        guard let name, let value else { return self }
+    package func with(_ name: HTTPField.Name, _ value: String?) -> Response {
+        guard let value else { return self }
         var response = self
         response.headerFields[name] = value
         return response

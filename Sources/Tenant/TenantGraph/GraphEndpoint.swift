@@ -134,7 +134,7 @@ extension Response {
     fileprivate var asOData: Response {
         guard headerFields[.contentType]?.hasPrefix("application/json") == true else { return self }
         let type = "application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false;charset=utf-8"
-        return with(.contentType, type).with(.cacheControl, "no-cache").with(HTTPField.Name("OData-Version"), "4.0")
+        return with(.contentType, type).with(.cacheControl, "no-cache").with(.odataVersion, "4.0")
     }
 }
 

@@ -36,7 +36,7 @@ struct GraphQuery: Sendable, Hashable {
 
     /// - Throws: Graph's error about an option that is unknown, malformed or repeated.
     init(_ head: RequestHead) throws(GraphError) {
-        let level = HTTPField.Name("ConsistencyLevel").flatMap { head[$0] }
+        let level = head[.consistencyLevel]
         try self.init(head.query ?? "", isEventual: level?.lowercased() == "eventual")
     }
 

@@ -362,7 +362,7 @@ struct DemoResponder: Responder {
     /// Whether a form came from the tenant's own page. Browsers send its origin. Other programs send none, and may do
     /// anything on this computer.
     static func isFromOwnPage(_ head: RequestHead) -> Bool {
-        if let site = HTTPField.Name("Sec-Fetch-Site").flatMap({ head[$0] }) { return site == "same-origin" }
+        if let site = head[.secFetchSite] { return site == "same-origin" }
         guard let origin = head[.origin] else { return true }
         // A container's published port is not the one of ours.
         let scheme = (Origins.current ?? "").prefix { $0 != ":" }

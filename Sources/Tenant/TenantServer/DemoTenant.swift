@@ -132,12 +132,11 @@ public final class DemoTenant: Sendable {
     public var graphURL: String { "\(baseURL)/v1.0/me" }
 
     /// The security headers of every response.
-    private static let responseFields: HTTPFields = {
-        var fields: HTTPFields = [.contentSecurityPolicy: PagePolicy.text(), .xContentTypeOptions: "nosniff"]
+    private static let responseFields: HTTPFields = [
+        .contentSecurityPolicy: PagePolicy.text(), .xContentTypeOptions: "nosniff",
         // Not no-referrer, because browsers would then send `Origin: null` with the tenant's own forms.
-        if let name = HTTPField.Name("Referrer-Policy") { fields[name] = "same-origin" }
-        return fields
-    }()
+        .referrerPolicy: "same-origin",
+    ]
 }
 
 /// A value that is known later than whoever needs it is made.

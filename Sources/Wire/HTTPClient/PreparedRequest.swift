@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 import HTTPWire
 
 /// A checked request, whose constant part is already written. `HTTPClient.prepare` creates it.
@@ -80,19 +80,6 @@ public struct RequestOwner: Sendable {
 
     /// The fields that ask a server to return the identifier, as Microsoft's servers do.
     var fields: HTTPFields { [.clientRequestID: requestID, .returnClientRequestID: "true"] }
-}
-
-extension HTTPField.Name {
-    /// Our identifier of a request, which Graph logs and returns.
-    public static let clientRequestID = literal("client-request-id")
-    fileprivate static let returnClientRequestID = literal("return-client-request-id")
-
-    private static func literal(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else {
-            preconditionFailure("\(text) is a token (RFC 9110 section 5.6.2)")
-        }
-        return name
-    }
 }
 
 extension HTTPClientError {

@@ -64,8 +64,3 @@ struct SignOutEndpoints: Sendable {
         }
     }
 }
-
-extension HTTPField.Name {
-    /// Clear Site Data (W3C).
-    static let clearSiteData = literal("clear-site-data")
-}

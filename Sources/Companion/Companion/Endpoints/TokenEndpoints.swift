@@ -151,8 +151,3 @@ struct TokenEndpoints: Sendable {
         ]
     }
 }
-
-extension HTTPField.Name {
-    /// Server Timing (W3C).
-    static let serverTiming = literal("server-timing")
-}

@@ -33,8 +33,3 @@ enum ClientAddress {
         return (known, entries.count, entries.count)
     }
 }
-
-extension HTTPField.Name {
-    /// The chain of addresses that proxies append.
-    static let xForwardedFor = literal("x-forwarded-for")
-}

@@ -60,9 +60,3 @@ extension ServerConfiguration {
             headerFields: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"], body: Array(page.utf8))
     }
 }
-
-extension HTTPField.Name {
-    static let referrerPolicy = literal("referrer-policy")
-    static let permissionsPolicy = literal("permissions-policy")
-    static let crossOriginOpenerPolicy = literal("cross-origin-opener-policy")
-}

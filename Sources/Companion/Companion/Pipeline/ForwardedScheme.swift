@@ -61,8 +61,3 @@ final class ForwardedScheme: Sendable {
         )
     }
 }
-
-extension HTTPField.Name {
-    /// The schemes that proxies append, or the one that a proxy writes: `http` or `https`.
-    static let xForwardedProto = literal("x-forwarded-proto")
-}

@@ -296,11 +296,5 @@ final class Pipeline: Responder {
 
 extension HTTPField.Name {
     /// The header field that our own pages send with every change.
-    static let xCompanion = literal("x-companion")
-    /// Fetch metadata (W3C): the site that the request came from.
-    static let secFetchSite = literal("sec-fetch-site")
-    /// Fetch metadata (W3C): the destination of the response, `document` for a window.
-    static let secFetchDest = literal("sec-fetch-dest")
-    /// Fetch metadata (W3C): the mode of the request.
-    static let secFetchMode = literal("sec-fetch-mode")
+    static let xCompanion = literal("X-Companion")
 }

@@ -1,7 +1,7 @@
 package import CompanionCore
 package import Foundation
 package import HTTPClient
-package import HTTPTypes
+import HTTPTypes
 package import OpenIDConnect
 import SessionStore
 import Synchronization
@@ -255,15 +255,5 @@ private final class PreparedCalls: Sendable {
         let made = try client.prepare(request)
         if isKept { requests.withLock { $0[url] = made } }
         return made
-    }
-}
-
-extension HTTPField.Name {
-    /// Graph's identifier of a request.
-    package static let requestID = literal("request-id")
-
-    package static func literal(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is a token (RFC 9110 §5.6.2)") }
-        return name
     }
 }

@@ -47,10 +47,10 @@ struct ClientRequest: Sendable, Hashable {
             isRegistered($0) || UUID(uuidString: $0) != nil ? $0 : nil
         }
         correlationID =
-            ([Self.correlationField.flatMap { request.head[$0] }, fields?["client-request-id"]].lazy
+            ([request.head[.clientRequestID], fields?["client-request-id"]].lazy
                 .compactMap { $0.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() }.first) ?? note.correlationID
-        let sent = Self.libraryField.flatMap { request.head[$0] }?.shortWord
-        let version = Self.versionField.flatMap { request.head[$0] } ?? fields?.value("x-client-Ver")
+        let sent = request.head[.clientSKU]?.shortWord
+        let version = request.head[.clientVersion] ?? fields?.value("x-client-Ver")
         library = (sent ?? fields?.value("x-client-SKU")?.shortWord).map { name in
             version?.shortWord.map { "\(name) \($0)" } ?? name
         }
@@ -76,10 +76,6 @@ struct ClientRequest: Sendable, Hashable {
         let texts = [clientID, error, correlationID, library].compactMap(\.self) + parameters + scopes
         return texts.reduce(native == nil ? 256 : 512) { $0 + $1.utf8.count + 16 }
     }
-
-    private static let correlationField = HTTPField.Name("client-request-id")
-    private static let libraryField = HTTPField.Name("x-client-SKU")
-    private static let versionField = HTTPField.Name("x-client-Ver")
 
     /// The parameters of the protocols, in the order of the page. Any other name could be a value in the wrong place.
     static let knownParameters = [

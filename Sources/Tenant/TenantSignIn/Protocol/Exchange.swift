@@ -37,7 +37,7 @@ package struct Diagnostics {
 
     package init(_ request: Request, _ fields: FormFields?, clock: TenantClock) {
         traceID = clock.newID()
-        let asked = HTTPField.Name("client-request-id").flatMap { request.head[$0] } ?? fields?["client-request-id"]
+        let asked = request.head[.clientRequestID] ?? fields?["client-request-id"]
         correlationID = asked.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? clock.newID()
         time = clock.now()
         ClientNote.change { $0.correlationID = correlationID }

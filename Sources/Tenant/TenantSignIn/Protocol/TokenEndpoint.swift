@@ -53,7 +53,7 @@ extension IdentityPlatform {
             guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
             try exchange.fields.checkSupport()
             return identified(.json(.ok, try make(request)), exchange.diagnostics)
-                .with(HTTPField.Name("x-ms-clitelem"), segment.userFlow == nil ? "1,0,0,," : nil)
+                .with(.clientTelemetry, segment.userFlow == nil ? "1,0,0,," : nil)
         } catch {
             if !(error is PlatformError) { logger.error("A token request to the demo tenant failed.", error: error) }
             return tokenError(
@@ -73,14 +73,14 @@ extension IdentityPlatform {
         let error = error.atTokenEndpoint(isVersion1: isVersion1).at(segment, client: nil, scope: scope)
         let isOfWorkforce = error.prefix == PlatformError.workforcePrefix
         return identified(.json(error.status, diagnostics.json(error)), diagnostics)
-            .with(HTTPField.Name("x-ms-clitelem"), isOfWorkforce ? "1,\(error.number),0,," : nil)
+            .with(.clientTelemetry, isOfWorkforce ? "1,\(error.number),0,," : nil)
     }
 
     func identified(_ response: Response, _ diagnostics: Diagnostics) -> Response {
         // Pragma is for caches older than Cache-Control (RFC 6749 section 5.1, tok-ok-15).
-        response.with(HTTPField.Name("x-ms-request-id"), diagnostics.traceID)
-            .with(HTTPField.Name("client-request-id"), diagnostics.correlationID)
-            .with(HTTPField.Name("Pragma"), "no-cache").with(.expires, "-1")
+        response.with(.platformRequestID, diagnostics.traceID)
+            .with(.clientRequestID, diagnostics.correlationID)
+            .with(.pragma, "no-cache").with(.expires, "-1")
     }
 }
 
