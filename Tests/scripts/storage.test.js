@@ -1,5 +1,6 @@
 // The browser's storage, and what stands for it where it is blocked, absent or full.
 
+import "./page.js";
 import assert from "node:assert/strict";
 
 const root = new URL("../../Public/scripts/", import.meta.url);
@@ -15,7 +16,7 @@ Deno.test("no other script touches storage, cookies or channels between tabs", (
   const touching = scripts(root).filter((file) =>
     /sessionStorage|localStorage|indexedDB|document\.cookie|cookieEnabled|BroadcastChannel|\bcaches\./.test(Deno.readTextFileSync(file))
   );
-  assert.deepEqual(touching.map(({ pathname }) => pathname.split("/").slice(-2).join("/")), ["base/storage.js"]);
+  assert.deepEqual(touching.map(({ pathname }) => pathname.split("/").slice(-2).join("/")), ["base/page.js"]);
 });
 
 /** Storage that keeps texts, as a browser's. */
@@ -49,7 +50,7 @@ const BROWSERS = [
 
 for (const [sentence, make, isBlocked] of BROWSERS) {
   Deno.test(`what a page keeps is there while the page is, where storage ${sentence}`, async () => {
-    const { ofTab } = await import(new URL("base/storage.js", root).href);
+    const { ofTab } = await import(new URL("base/page.js", root).href);
     let storage;
     Object.defineProperty(globalThis, "sessionStorage", { configurable: true, get: () => storage ??= make() });
     assert.equal(ofTab.isBlocked(), isBlocked);

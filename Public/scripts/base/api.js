@@ -1,7 +1,6 @@
 // The server's JSON API as the pages use it, and its failures in plain words.
 
-import { base, leaving, t } from "./page.js";
-import { ofBrowser } from "./storage.js";
+import { base, leaving, ofBrowser, t } from "./page.js";
 
 /** The application's name: the first segment of the path of the page, below ours. */
 export const app = location.pathname.slice(base.length).split("/")[1] ?? "";

@@ -2,8 +2,7 @@
 // its end on a shared device, which a kiosk has in its own way.
 
 import { onTold, post } from "./api.js";
-import { element, isShared, language, leaving, loadTexts, t } from "./page.js";
-import { isBlocked } from "./storage.js";
+import { element, isBlocked, isShared, language, leaving, loadTexts, t } from "./page.js";
 
 const languages = {
   en: "English",

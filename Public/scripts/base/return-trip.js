@@ -2,8 +2,7 @@
 // away, what it comes back with, and when it is looked at again.
 
 import { app, get, onTold } from "./api.js";
-import { base, leaving } from "./page.js";
-import { ofTab } from "./storage.js";
+import { base, leaving, ofTab } from "./page.js";
 
 /** The trip for which this tab has left; nothing about the person. */
 const tripKey = `trip:${app}`;

@@ -2,9 +2,8 @@
 // device they last as long as the page.
 
 import { judgeAuthority } from "./authority-rules.js";
-import { isShared } from "./page.js";
+import { isShared, ofBrowser } from "./page.js";
 import { demoClientID, demoOrigin, demoValues, graphRoot, isUnknown, policyPieces } from "./project.js";
-import { ofBrowser } from "./storage.js";
 
 const key = "values";
 const followers = [];

@@ -6,8 +6,7 @@ import { button, say, show, showMessage, stopGoingBack } from "./screen.js";
 import { takeKiosk } from "./tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./watch.js";
 import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "../base/return-trip.js";
-import { leaving, t } from "../base/page.js";
-import { isBlocked, ofBrowser, ofTab } from "../base/storage.js";
+import { isBlocked, leaving, ofBrowser, ofTab, t } from "../base/page.js";
 
 const trouble = document.getElementById("trouble");
 /** The buttons that start a sign-in: the one, or a tile for each of several applications. */

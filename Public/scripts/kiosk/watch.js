@@ -1,8 +1,7 @@
 // Whether somebody is there: first the page asks, then it signs out. The clock decides and not a count of ticks, so that
 // a device that slept signs out as soon as it wakes.
 
-import { leaving, t } from "../base/page.js";
-import { ofTab } from "../base/storage.js";
+import { leaving, ofTab, t } from "../base/page.js";
 
 const dialog = document.getElementById("still-there");
 const number = document.getElementById("seconds");

@@ -1,10 +1,9 @@
 // The findings of the file check, on the page for it and in the paste box.
 
-import { element, t } from "../base/page.js";
+import { element, ofBrowser, t } from "../base/page.js";
 import { lint } from "./lint-rules.js";
 import { blockCard } from "./setup.js";
 import { PlistFault } from "./plist.js";
-import { ofBrowser } from "../base/storage.js";
 
 /** One finding; the level is bad, info or fine. */
 export const finding = (level, text) =>

@@ -3,11 +3,10 @@
 import { sentence, verdict } from "./authority.js";
 import { fill as fillProject, numbers } from "./project.js";
 import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
-import { base, element, isShared, language, loadTexts, t, withElements } from "../base/page.js";
+import { base, element, isShared, language, loadTexts, ofBrowser, t, withElements } from "../base/page.js";
 import { cloudOf } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
 import { own, remember } from "../base/values.js";
-import { ofBrowser } from "../base/storage.js";
 
 const dated = await numbers();
 const rest = document.getElementById("rest");

@@ -1,12 +1,11 @@
 // The code: the tutorial's program, made from what was chosen, in which the lines of a flow are lit, and most of all those of its
 // present step.
 
-import { base, copyWith, element, hangingLines, language, t } from "../base/page.js";
+import { base, copyWith, element, hangingLines, language, ofTab, t } from "../base/page.js";
 import { loadProgram } from "./msal-lines.js";
 import { light as tell, present, source } from "./panels.js";
 import { wholeText } from "../base/project.js";
 import { filled, followValues, own, remember } from "../base/values.js";
-import { ofTab } from "../base/storage.js";
 
 const page = document.body.dataset.page;
 

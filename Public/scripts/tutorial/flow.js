@@ -13,9 +13,8 @@ import {
   signInAddress,
   takeReturn,
 } from "../base/return-trip.js";
-import { t } from "../base/page.js";
+import { hasCookies, ofBrowser, ofTab, t } from "../base/page.js";
 import { addPanel, light, signInError, source, timeline } from "./panels.js";
-import { hasCookies, ofBrowser, ofTab } from "../base/storage.js";
 
 /**
  * The page's knowledge. `account` is undefined until the server said, null when signed out. `failures` are the steps that have failed, each

@@ -1,7 +1,6 @@
 // The logging text view: every message stays, with its time; the latest is in sight.
 
-import { copyWith, language } from "../base/page.js";
-import { ofTab } from "../base/storage.js";
+import { copyWith, language, ofTab } from "../base/page.js";
 
 const view = document.getElementById("log");
 

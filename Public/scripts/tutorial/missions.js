@@ -2,12 +2,11 @@
 // itself when it is done; and leaves one sentence to remember. What it has set up ends with it, and when the page is left.
 
 import { app, get, post } from "../base/api.js";
-import { base, copyWith, element, loadStyle, loadTexts, t } from "../base/page.js";
+import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
 import { known, missionKey } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
 import { leave, signInAddress } from "../base/return-trip.js";
-import { ofBrowser, ofTab } from "../base/storage.js";
 
 const platform = document.body.dataset.page;
 

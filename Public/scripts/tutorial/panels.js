@@ -1,8 +1,7 @@
 // These stand beside the screen: the story and the code, which are columns where there is room, else views that a bar leads to; and the
 // panels that fold.
 
-import { element, t } from "../base/page.js";
-import { ofTab } from "../base/storage.js";
+import { element, ofTab, t } from "../base/page.js";
 
 const stage = document.querySelector(".stage");
 const bar = [...document.querySelectorAll("#views button")];

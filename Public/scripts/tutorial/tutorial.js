@@ -3,7 +3,7 @@
 import { app, get, getMe, post } from "../base/api.js";
 import { enable, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
-import { hasCookies } from "../base/storage.js";
+import { hasCookies } from "../base/page.js";
 
 const username = document.getElementById("username");
 const callGraphButton = document.getElementById("call-graph");
