@@ -3,7 +3,7 @@
 import "./page.js";
 import assert from "node:assert/strict";
 import { BUNDLE, CLIENT } from "./files.js";
-const { judgeAuthority } = await import("../../Public/scripts/base/authority-rules.js");
+const { judgeAuthority } = await import("../../Public/scripts/base/values.js");
 const { judgment, verdict } = await import("../../Public/scripts/native/authority.js");
 const { graphRoot } = await import("../../Public/scripts/base/project.js");
 const { configuration, readConfiguration } = await import("../../Public/scripts/native/config.js");

@@ -38,6 +38,9 @@ export const isB2C = (host) => /\.b2clogin\.(?:com|cn|us|de)$/i.test(host);
 /** Whether MSAL has to be told to trust an authority: it asks Microsoft about a host of Entra ID, and trusts these without asking. */
 export const isUnknown = (kind, authority) => kind === "workforce" && !data.trusted_hosts.includes(URL.parse(authority)?.host);
 
+/** MSAL's class for the authorities of a kind of tenant. */
+export const authorityClass = { workforce: "MSALAADAuthority", external: "MSALCIAMAuthority", b2c: "MSALB2CAuthority" };
+
 /** The usual address of `companion tenant`. */
 export const demoOrigin = data.demo.origin;
 

@@ -1,6 +1,7 @@
 // MSAL's verdict on an authority: in a sentence for a field, and whole for the paste box.
 
-import { authorityClass, judgeAuthority, kindOf } from "../base/authority-rules.js";
+import { authorityClass } from "../base/project.js";
+import { judgeAuthority, kindOf } from "../base/values.js";
 import { t } from "../base/page.js";
 
 /** A sentence that says by its rule what is known of an authority. */

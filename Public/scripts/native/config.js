@@ -2,7 +2,7 @@
 // JavaScript, C#, YAML, or lines of settings. A value is known by what it is, and where that is not enough, by its name. What is seen and
 // not taken is said.
 
-import { judgeAuthority } from "../base/authority-rules.js";
+import { judgeAuthority } from "../base/values.js";
 import { cloudOf, graphOf, isB2C } from "../base/project.js";
 import { isRefused } from "./setup.js";
 

@@ -2,9 +2,8 @@
 // (projects/), every line with the steps of a flow that it stands for.
 // MSAL's names and signatures are those of its headers, https://github.com/AzureAD/microsoft-authentication-library-for-objc/tree/dev/MSAL/src/public
 
-import { authorityClass } from "../base/authority-rules.js";
 import { loadFile } from "../base/page.js";
-import { fillTemplate, graphRoot, policyPieces, swiftList, wordsFor } from "../base/project.js";
+import { authorityClass, fillTemplate, graphRoot, policyPieces, swiftList, wordsFor } from "../base/project.js";
 
 const templates = {
   controller: new URL("../../projects/view-controller.txt", import.meta.url),
