@@ -13,8 +13,7 @@ globalThis.fetch = (address, ...more) => {
   ) => [key.slice(section.length + 1), text]);
   return Promise.resolve(Response.json(Object.fromEntries(named)));
 };
-const { demoClientID, demoValues, policyPieces, wholeText } = await import("../../Public/scripts/base/project.js");
-const { loadProgram } = await import("../../Public/scripts/tutorial/msal-lines.js");
+const { demoClientID, demoValues, loadProgram, policyPieces, wholeText } = await import("../../Public/scripts/base/project.js");
 const { blocks } = await import("../../Public/scripts/native/setup.js");
 const { projectFiles, projects } = await import("../../Public/scripts/native/project.js");
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import "./page.js";
 
-const { loadProgram } = await import("../../Public/scripts/tutorial/msal-lines.js");
+const { loadProgram } = await import("../../Public/scripts/base/project.js");
 
 const b2c = "https://fabrikamb2c.b2clogin.com/tfp/fabrikamb2c.onmicrosoft.com/b2c_1_susi";
 const authorities = { external: "https://fabrikam.ciamlogin.com/", b2c };

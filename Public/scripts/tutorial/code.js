@@ -2,9 +2,8 @@
 // present step.
 
 import { base, copyWith, element, hangingLines, language, ofTab, t } from "../base/page.js";
-import { loadProgram } from "./msal-lines.js";
 import { light as tell, present, source } from "./panels.js";
-import { wholeText } from "../base/project.js";
+import { loadProgram, wholeText } from "../base/project.js";
 import { filled, followValues, own, remember } from "../base/values.js";
 
 const page = document.body.dataset.page;

@@ -2,7 +2,7 @@
 
 import { known, signOutChoice } from "./flow.js";
 import { element, loadTexts, t } from "../base/page.js";
-import { promptTypes } from "./msal-lines.js";
+import { promptTypes } from "../base/project.js";
 
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 

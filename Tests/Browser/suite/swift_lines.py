@@ -14,8 +14,9 @@ AUTHORITIES = {
 def generated(browser, page, choices):
     script = """
       const [page, choices, done] = arguments;
-      Promise.all([import("/assets/scripts/tutorial/msal-lines.js").then(({ loadProgram }) => loadProgram(page)), import("/assets/scripts/base/project.js")])
-        .then(([program, { wholeText }]) => done(choices.map((choice) => wholeText(program(choice)))), (error) => done(String(error.stack)));"""
+      import("/assets/scripts/base/project.js")
+        .then(({ loadProgram, wholeText }) => loadProgram(page).then((program) => choices.map((choice) => wholeText(program(choice)))))
+        .then(done, (error) => done(String(error.stack)));"""
     return browser.driver.execute_async_script(script, page, choices)
 
 
@@ -51,7 +52,7 @@ def steps(browser):
     browser.open("/ios")
     script = """
       const [page, choice, done] = arguments;
-      import("/assets/scripts/tutorial/msal-lines.js").then(({ loadProgram }) => loadProgram(page))
+      import("/assets/scripts/base/project.js").then(({ loadProgram }) => loadProgram(page))
         .then((program) => done([...new Set(program(choice).flatMap(({ steps }) => steps))]));"""
     common = {"init", "web_view", "account", "authorize", "redeemed", "unredeemed", "cached", "refreshed", "silent", "api", "sign_out", "claims"}
     more = {"ios": {"callback", "device-info", "call-graph", "sign-out"}, "macos": {"call-graph", "sign-out"},
