@@ -1,7 +1,6 @@
 // The home page: who is signed in, and on a team's, how each registration is, for those who may know. All else is in the page.
 
-import { get } from "./api.js";
-import { onForeground } from "./return-trip.js";
+import { get, onForeground } from "./api.js";
 import { base, element, finding, loadTexts, t } from "./page.js";
 
 const state = document.getElementById("state");

@@ -1,6 +1,6 @@
 // Whether the provider confirmed the sign-out: it brings back the state that this tab sent with it.
 
-import { takeSignOut } from "./return-trip.js";
+import { takeSignOut } from "./api.js";
 import { t } from "./page.js";
 
 const provider = document.getElementById("provider");

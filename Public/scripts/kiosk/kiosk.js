@@ -1,11 +1,22 @@
 // The demo kiosk: people walk up, sign in, see their card, sign out or walk away. Nobody leaves anything to the next.
 // A preview on a private device does the same, and leaves the sign-ins of other pages alone.
 
-import { app, get, post, postSignOut, tellOtherTabs } from "../base/api.js";
+import {
+  app,
+  get,
+  leave,
+  leaveForSignOut,
+  loadApplications,
+  onForeground,
+  post,
+  postSignOut,
+  signInAddress,
+  takeReturn,
+  tellOtherTabs,
+} from "../base/api.js";
 import { button, say, show, showMessage, stopGoingBack } from "./screen.js";
 import { takeKiosk } from "./tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./watch.js";
-import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "../base/return-trip.js";
 import { isBlocked, leaving, ofBrowser, ofTab, t } from "../base/page.js";
 
 const trouble = document.getElementById("trouble");

@@ -1,11 +1,10 @@
 // Who is signed in to the chosen application, why, and signing out.
 
-import { get, postSignOut, tellOtherTabs } from "../base/api.js";
+import { get, leaveForSignOut, postSignOut, tellOtherTabs } from "../base/api.js";
 import { element, t } from "../base/page.js";
 import { forgetPerson } from "./form.js";
 import { button, explained, facts, run } from "./parts.js";
 import { stepUp } from "./step-up.js";
-import { leaveForSignOut } from "../base/return-trip.js";
 
 /** It stays where the view is drawn anew. */
 const outcome = document.getElementById("outcome");

@@ -1,9 +1,8 @@
 // The settings of the next sign-in: the form, what of it survives the trip to the provider, the link that carries it.
 
-import { app } from "../base/api.js";
+import { app, leave, signInAddress } from "../base/api.js";
 import { base, ofTab, t } from "../base/page.js";
 import { copy, run } from "./parts.js";
-import { leave, signInAddress } from "../base/return-trip.js";
 
 const form = document.getElementById("form");
 const sheet = document.getElementById("sheet");

@@ -1,9 +1,8 @@
 // The pieces of the portal's views: facts, tables, buttons, explained failures.
 
-import { app, Failure } from "../base/api.js";
+import { app, Failure, leave, signInAddress } from "../base/api.js";
 import { base, element, language, t } from "../base/page.js";
 import { button } from "../base/buttons.js";
-import { leave, signInAddress } from "../base/return-trip.js";
 
 export const time = (value) => new Date(value).toLocaleTimeString(language);
 export const dateTime = (value) => new Date(value).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" });

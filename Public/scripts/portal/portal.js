@@ -1,12 +1,11 @@
 // The team portal: loads the applications, shows the chosen one's account and the view of the chosen tab.
 
-import { Failure, get } from "../base/api.js";
+import { abandonTrip, Failure, get, loadApplications, onForeground, returnFocus, takeReturn } from "../base/api.js";
 import { showDemoAccount } from "./demo.js";
 import { base, element, t } from "../base/page.js";
 import { choose, chosen, keep, kept, startForm } from "./form.js";
 import { closeList, listed, refreshList, showAccount, showCurrent, startList } from "./list.js";
 import { announce, button, explained, run } from "./parts.js";
-import { abandonTrip, loadApplications, onForeground, returnFocus, takeReturn } from "../base/return-trip.js";
 
 /** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
 const views = {

@@ -1,18 +1,22 @@
 // All application pages have this in common: whose account is shown, interactive sign-in and what it brought, one flow
 // at a time with its button busy, sign-out.
 
-import { app, Failure, get, postSignOut, tellOtherTabs } from "../base/api.js";
-import { beginFlow, clearLog, forgetAccount, hideLog, keepLog, log, logError, restoreLog } from "./log.js";
 import {
   abandonTrip,
+  app,
+  Failure,
+  get,
   leave,
   leaveForSignOut,
   loadApplications,
   onForeground,
+  postSignOut,
   returnFocus,
   signInAddress,
   takeReturn,
-} from "../base/return-trip.js";
+  tellOtherTabs,
+} from "../base/api.js";
+import { beginFlow, clearLog, forgetAccount, hideLog, keepLog, log, logError, restoreLog } from "./log.js";
 import { hasCookies, ofBrowser, ofTab, t } from "../base/page.js";
 import { addPanel, light, signInError, source, timeline } from "./panels.js";
 

@@ -1,12 +1,11 @@
 // Try next: missions, of the demo alone. Each says what will happen, why, and what to press; sets it up for this session; notices by
 // itself when it is done; and leaves one sentence to remember. What it has set up ends with it, and when the page is left.
 
-import { app, get, post } from "../base/api.js";
+import { app, get, leave, post, signInAddress } from "../base/api.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
 import { known, missionKey } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
-import { leave, signInAddress } from "../base/return-trip.js";
 
 const platform = document.body.dataset.page;
 
