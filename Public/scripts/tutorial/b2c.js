@@ -16,7 +16,7 @@ import {
   start,
   state,
 } from "./flow.js";
-import { log, logError } from "./log.js";
+import { log, logError } from "./panels.js";
 
 const bar = document.getElementById("username");
 const authorizeButton = document.getElementById("authorize");

@@ -16,7 +16,7 @@ import {
   start,
   state,
 } from "./flow.js";
-import { log, logError } from "./log.js";
+import { log, logError } from "./panels.js";
 import { loadTexts, t } from "../base/page.js";
 
 const interactiveButton = document.getElementById("acquire-interactively");

@@ -16,9 +16,22 @@ import {
   takeReturn,
   tellOtherTabs,
 } from "../base/api.js";
-import { beginFlow, clearLog, forgetAccount, hideLog, keepLog, log, logError, restoreLog } from "./log.js";
 import { hasCookies, ofBrowser, ofTab, t } from "../base/page.js";
-import { addPanel, light, signInError, source, timeline } from "./panels.js";
+import {
+  addPanel,
+  beginFlow,
+  clearLog,
+  forgetAccount,
+  hideLog,
+  keepLog,
+  light,
+  log,
+  logError,
+  restoreLog,
+  signInError,
+  source,
+  timeline,
+} from "./panels.js";
 
 /**
  * The page's knowledge. `account` is undefined until the server said, null when signed out. `failures` are the steps that have failed, each

@@ -7,8 +7,7 @@ import { countdown } from "../base/countdown.js";
 import { element, loadTexts, t } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
 import { run, signIn, state } from "./flow.js";
-import { bringInSight } from "./log.js";
-import { showView, signInError, timeline } from "./panels.js";
+import { bringInSight, showView, signInError, timeline } from "./panels.js";
 
 /** Where the story is not in sight, the app's view says what has failed, and leads there. */
 const notice = element("p", "failure");

@@ -2,7 +2,7 @@
 
 import { app, get, getMe, post } from "../base/api.js";
 import { enable, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
-import { log, logError } from "./log.js";
+import { log, logError } from "./panels.js";
 import { hasCookies } from "../base/page.js";
 
 const username = document.getElementById("username");
