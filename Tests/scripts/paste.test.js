@@ -6,7 +6,7 @@ import { BUNDLE, CLIENT, HEAD, plist } from "./files.js";
 import { address, configuration, FOREIGN, instance, part, UNSIGNED } from "./requests.js";
 import { addressIn, readAuthorization } from "../../Public/scripts/paste/authorize-text.js";
 import { readDiscovery } from "../../Public/scripts/paste/discovery-text.js";
-import { authorityIn, caseIn, kindOf, tokensIn } from "../../Public/scripts/paste/kinds.js";
+import { authorityIn, caseIn, kindOf, termsIn, tokensIn } from "../../Public/scripts/paste/kinds.js";
 
 const shown = (text) => text.replace(/\s+/g, " ").slice(0, 200);
 const rules = (read) => read?.found.map(({ rule }) => rule) ?? null;
@@ -14,6 +14,27 @@ const rules = (read) => read?.found.map(({ rule }) => rule) ?? null;
 const ENCRYPTED = `${part({ alg: "RSA-OAEP", enc: "A256GCM" })}.a.b.c.d`;
 /** Made up, in the form of a personal account's. */
 const OPAQUE = `EwB${"4A8l6BAAUBKgm8k1Us/wNk+wl".repeat(6)}o=`;
+
+/** A term alone, and the names below which it is explained. */
+const TERMS = [
+  ["nonce", ["nonce"]],
+  [" PKCE\n", ["pkce"]],
+  ["Tokens", ["tokens", "token"]],
+  ["access token", ["access_token"]],
+  ["ID-token", ["id_token"]],
+  ["redirect URI", ["redirect_uri"]],
+  ["scopes?", ["scopes", "scope"]],
+  ["claims", ["claims", "claim"]],
+  ["acquireTokenSilent", ["silent"]],
+  ["JWT", ["token"]],
+  ["two words, and a comma", []],
+  ["AADSTS50011: no", []],
+  ["", []],
+];
+
+for (const [text, names] of TERMS) {
+  Deno.test(`${shown(text)} is looked up as ${names.join(" and ") || "nothing"}`, () => assert.deepEqual(termsIn(text), names));
+}
 
 const KINDS = [
   ["Error Domain=MSALErrorDomain Code=-50000 UserInfo={MSALInternalErrorCodeKey=-42011}", "error"],

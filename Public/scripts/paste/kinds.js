@@ -95,5 +95,23 @@ export function kindOf(text) {
   return !namesError(text) && tokensIn(text).length > 0 ? "token" : "error";
 }
 
+/** Terms that have another one's meaning. */
+const alike = {
+  acquiretoken: "interactive",
+  acquiretokensilent: "silent",
+  acquiretokensilently: "silent",
+  authorization_code: "code",
+  jwt: "token",
+  login: "interactive",
+  scp: "scope",
+  silently: "silent",
+};
+
+/** The names below which a term alone can stand in the tables of meanings: as it is written there, and without an s at its end. */
+export function termsIn(text) {
+  const [word] = /^[a-z][a-z\d_]{0,39}$/.exec(text.trim().toLowerCase().replace(/[?.:]$/, "").replace(/[\s-]+/g, "_")) ?? [];
+  return word === undefined ? [] : [...new Set([word, word.replace(/s$/, "")].map((each) => alike[each] ?? each))];
+}
+
 /** All kinds, in the order in which they are offered. */
-export const kinds = ["error", "file", "token", "address", "authority", "discovery", "case"];
+export const kinds = ["error", "file", "token", "address", "authority", "discovery", "case", "term"];

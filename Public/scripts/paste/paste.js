@@ -12,7 +12,7 @@ import { judgment } from "../native/authority.js";
 import { errorCards, isLong, loadExplanations } from "../native/error-cards.js";
 import { finding, lintCards } from "../native/lint-cards.js";
 import { isOther } from "../native/lint-text.js";
-import { authorityIn, caseIn, kindOf, kinds, tokensIn } from "./kinds.js";
+import { authorityIn, caseIn, kindOf, kinds, termsIn, tokensIn } from "./kinds.js";
 import { checkSignature, checkTimes, judgeToken } from "./token-text.js";
 import { filled, own } from "../base/values.js";
 
@@ -57,7 +57,19 @@ const readers = {
     const rows = read.members.map(([name, value]) => [name, value, t(`paste.member.${name}`)]);
     return [card(t("lint.findings"), ...judged(read.found, "discovery")), card(t("paste.parts"), valuesTable(t("paste.name"), rows))];
   },
+  term(text) {
+    const found = meanings(text);
+    return found.length > 0 ? [card(text.trim(), ...found.map((each) => element("p", "", each)))] : nothing("term");
+  },
 };
+
+/** The meanings of a term alone: in general, in a request or a response, as a claim. */
+function meanings(text) {
+  const [term, ...others] = termsIn(text).map((name) =>
+    [t(`paste.term.${name}`), t(`parameter.${name}`), t(`response.${name}`), t(`claim.${name}`)].filter(Boolean)
+  );
+  return [...new Set(term?.length > 0 ? term : others.flat())];
+}
 
 function judged(found, kind) {
   const all = kind === "discovery"
@@ -201,17 +213,17 @@ function show() {
     document.getElementById("said").textContent = "";
     return place.replaceChildren();
   }
-  const kind = chosen ?? kindOf(text);
+  const kind = chosen ?? (meanings(text).length > 0 ? "term" : kindOf(text));
   choice(kind);
   place.replaceChildren(...heading(kind), ...readers[kind](text));
 }
 
-/** The answer to a paste may begin below the window: then the kind that was recognized comes to its top. */
+/** The answer may begin below the window: then the box comes to its top. */
 function bringIntoSight() {
   // With a long text in its box, the page takes too long to be drawn at each step of a glide.
   const isStill = isLong(box.value) || matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (place.getBoundingClientRect().top > innerHeight * 0.7) {
-    taken.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
+  if (place.getBoundingClientRect().top > innerHeight * 0.5) {
+    box.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
   }
 }
 
@@ -241,15 +253,15 @@ async function begin() {
     loadTexts("paste"),
     loadTexts("case"),
     loadTexts("parameter"),
+    loadTexts("response"),
     loadTexts("lint"),
     loadTexts("native"),
   ]);
-  box.addEventListener("input", ({ inputType }) => {
+  box.addEventListener("input", () => {
     // Another text is another kind.
     if (!box.value.trim()) chosen = null;
     show();
-    // Who types looks at the box.
-    if (box.value.trim() && inputType !== "insertText") bringIntoSight();
+    if (box.value.trim()) bringIntoSight();
   });
   box.dataset.ready = "true";
   show();

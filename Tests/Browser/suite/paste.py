@@ -117,6 +117,22 @@ def authorities(browser):
     browser.wait("the answer in sight", lambda: browser.driver.execute_script(top) < 500)
 
 
+@test("a term that is typed is explained, the box and what it says in sight")
+def terms(browser):
+    browser.size(1440, 757)
+    ready(browser)
+    browser.one("#paste").send_keys("nonce")
+    browser.wait("the term", lambda: "comes back in the ID token" in browser.one("#found").text)
+    assert browser.one("#paste-kind").get_attribute("value") == "term"
+    tops = "return ['#paste', '#found .card'].map((each) => document.querySelector(each).getBoundingClientRect().top)"
+    browser.wait("the box and the answer in sight", lambda: all(0 <= top < 500 for top in browser.driver.execute_script(tops)))
+    for typed, part in (("PKCE", "code_verifier"), ("tokens", "opens an API"), ("access token", "does not read it"), ("acquireTokenSilent", "interaction_required")):
+        paste(browser, typed)
+        browser.wait(typed, lambda part=part: part in browser.one("#found").text)
+    paste(browser, "hello")
+    assert browser.one("#paste-kind").get_attribute("value") == "error"
+
+
 @test("a pasted file is checked for the bundle ID that it names, or for the one that is typed")
 def files(browser):
     ready(browser)
