@@ -91,6 +91,9 @@ export function showAccount(id, username) {
 const box = statusBox();
 const progress = element("div");
 
+/** Draws what is beside the list again, where it is about checks. */
+let drawChecked;
+
 const check = (pressed) =>
   run(pressed, box, async () => {
     const { changesOf, checkAll } = await import("./health.js");
@@ -103,7 +106,7 @@ const check = (pressed) =>
       progress.replaceChildren();
       throw failure;
     }
-    await refreshList();
+    await Promise.all([refreshList(), drawChecked()]);
     announce(summary.textContent);
   }, refused);
 
@@ -141,7 +144,9 @@ function finder() {
   return field;
 }
 
-export function startList() {
+/** Draws the list; a check of all calls `onChecked` when it is done. */
+export function startList(onChecked) {
+  drawChecked = onChecked;
   if (known.apps.filter(isListed).length > many) rows.before(finder());
   summary.after(checks);
   opener.addEventListener("click", () => openList(!list.classList.contains("open")));

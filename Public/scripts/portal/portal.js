@@ -216,7 +216,7 @@ async function start() {
     select(tab === sessions ? tabs[0] : tab);
     return reload();
   });
-  startList();
+  startList(() => tab === "health" && draw());
   // A tab may be pressed before the account is asked for.
   context.application = chosen();
   columns.hidden = false;

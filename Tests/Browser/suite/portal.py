@@ -444,6 +444,10 @@ def operator(browser):
         browser.press("Check now")
         browser.wait("it is well again", lambda: "Gone:" in shown.text and "The authority responds" in shown.text)
         browser.wait("the list says so", lambda: "Problem" not in browser.one("#list").text)
+        browser.server.control(provider_down="b2c")
+        browser.press("Check all")
+        browser.wait("what is open says what the list says", lambda: "cannot be reached" in shown.text)
+        browser.server.control(provider_down=None)
 
 
 @test("an account is signed out of the application, and of the browser")
