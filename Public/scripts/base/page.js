@@ -85,6 +85,8 @@ export async function copyWith(pressed, text) {
   } catch {
     said = t("common.not_copied");
   }
+  // Nothing beside it moves.
+  pressed.style.minWidth = `${pressed.offsetWidth}px`;
   pressed.firstChild.textContent = said;
   setTimeout(() => (pressed.firstChild.textContent = label), 1500);
   return said;

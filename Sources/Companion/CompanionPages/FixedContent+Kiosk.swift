@@ -7,13 +7,14 @@ extension FixedContent {
     /// Whether a kiosk is shown on a private device, as in the demo.
     var isPreview: Bool { deviceMode == .private }
 
-    /// Returns the note that a kiosk is a preview; empty on a shared device.
+    /// Returns the note that a kiosk is a preview, with what can be set and the way back; empty on a shared device.
     func kioskPreview(in language: Language) -> HTML {
         guard isPreview else { return "" }
         let tiles = kioskTiles.isEmpty ? "" : text("kiosk_page.preview_tiles", in: language)
         return """
             <p class="demo-note preview notice" id="preview"><span class="tag">\(text("kiosk_page.preview", in: language))</span> \
-            \(text("kiosk_page.preview_means", in: language)) \(tiles)</p>
+            \(text("kiosk_page.preview_means", in: language)) \(tiles) \(text("kiosk_page.preview_settings", in: language)) \
+            <a href="\(publicURL.prefix)/">\(text("kiosk_page.preview_back", in: language))</a></p>
             """
     }
 

@@ -568,7 +568,13 @@ def preview(browser):
     browser.one("#cards h3 a[href='/kiosk']").click()
     browser.expect_page("/kiosk")
     browser.one("#attract")
-    assert "Your sign-ins on other pages stay as they are." in browser.one("#preview").text, browser.one("#preview").text
+    said = browser.one("#preview").text
+    assert "Your sign-ins on other pages stay as they are." in said and "kiosk.logo_file" in said, said
+    browser.one("#preview").find_element("link text", "Back to Companion").click()
+    browser.expect_page("/")
+    browser.driver.back()
+    browser.expect_page("/kiosk")
+    browser.one("#attract")
     browser.expect_accessible("kiosk preview")
     for _ in range(2):
         logouts = browser.server.counts()["logout"]
