@@ -24,10 +24,18 @@ export function worstFirst(apps) {
   return [...apps].sort((one, two) => rank(one) - rank(two) || days(one) - days(two));
 }
 
+/** Whether a check has found something to do. */
+const hasFinding = (state) => ["mistake", "advice"].includes(state);
+
 /** All that an operator reads of it at a glance; nothing for others, who are not told. `isChecked`: whether any registration is. */
 export function marks({ state, days_left: days, last_failure: failure }, isChecked) {
   return [
-    ...(state ? [stateWord(state)] : state === null && isChecked ? [element("strong", "quiet", t("registration.not_checked"))] : []),
+    // Nobody reads that nothing is wrong beside a failure.
+    ...(state
+      ? (failure && !hasFinding(state) ? [] : [stateWord(state)])
+      : state === null && isChecked
+      ? [element("strong", "quiet", t("registration.not_checked"))]
+      : []),
     ...(days == null
       ? []
       : [element("span", days < 30 ? "tag bad" : "tag", inDays(days, "registration.day_left", "registration.days_left"))]),
@@ -41,6 +49,7 @@ export function marks({ state, days_left: days, last_failure: failure }, isCheck
 export function summaryOf({ apps, checked_at: at }) {
   if (!at) return [t("registration.not_checked")];
   const counts = ["mistake", "advice"].map((state) => [stateText(state), apps.filter((each) => each.state === state).length]);
+  counts.push([t("registration.failing"), apps.filter(({ last_failure: failure }) => failure).length]);
   const problems = counts.filter(([, count]) => count).map(([word, count]) => `${word}: ${count}`);
   const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
   const parts = [

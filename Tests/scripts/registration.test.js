@@ -1,0 +1,55 @@
+// A registration as an operator reads it at a glance, and all of them in one line.
+
+import assert from "node:assert/strict";
+import "./page.js";
+
+document.createElement = () => ({
+  text: "",
+  append(...content) {
+    this.text += content.map((each) => each.text ?? each).join("");
+  },
+});
+
+const { marks, summaryOf } = await import("../../Public/scripts/base/registration.js");
+
+const FAILED = { code: "provider_refused", number: "AADSTS50105", time: "2026-11-30T12:00:00Z" };
+/** Of a time only that it is said: its form is the browser's. */
+const read = (found) => found.map((each) => (each.text ?? each).replace(/(AADSTS\d+), .*|(Checked) .*/, "$1$2"));
+
+/** All that is known of it, whether any registration is checked, and the texts that are read. */
+const ROWS = [
+  [{}, true, []],
+  [{ state: null }, false, []],
+  [{ state: null }, true, ["Not checked yet."]],
+  [{ state: "good" }, true, ["Good"]],
+  [{ state: "unknown", days_left: 1 }, true, ["No problem found", "1 day left"]],
+  [{ state: "advice", days_left: 29, last_failure: FAILED }, true, ["Advice", "29 days left", "Last sign-in failed: AADSTS50105"]],
+  [{ state: "mistake", last_failure: FAILED }, true, ["Problem", "Last sign-in failed: AADSTS50105"]],
+  // Beside a failure nobody reads that no problem was found.
+  [{ state: "unknown", last_failure: FAILED }, true, ["Last sign-in failed: AADSTS50105"]],
+  [{ state: "good", last_failure: FAILED }, true, ["Last sign-in failed: AADSTS50105"]],
+];
+
+for (const [known, isChecked, texts] of ROWS) {
+  Deno.test(`a registration with ${JSON.stringify(known)} is read as ${texts.join(", ") || "nothing"}`, () => {
+    assert.deepEqual(read(marks(known, isChecked)), texts);
+  });
+}
+
+/** Registrations, and the line above them once they are checked. */
+const LINES = [
+  [[{ state: "good" }, { state: "unknown" }], "No problem found"],
+  [[{ state: "mistake" }, { state: "advice", days_left: 8 }], "Problem: 1 · Advice: 1 · next secret or certificate expires in 8 days"],
+  [[{ state: "good", last_failure: FAILED }, { state: "unknown", last_failure: FAILED }], "Last sign-in failed: 2"],
+  [[{ state: "mistake", last_failure: FAILED }], "Problem: 1 · Last sign-in failed: 1"],
+];
+
+for (const [apps, line] of LINES) {
+  Deno.test(`above the registrations stands ${line}`, () => {
+    assert.deepEqual(read(summaryOf({ apps, checked_at: "2026-11-30T03:15:00Z" })), [line, " ", "Checked"]);
+  });
+}
+
+Deno.test("before the first check, the line says so", () => {
+  assert.deepEqual(summaryOf({ apps: [{ state: null, last_failure: FAILED }], checked_at: null }), ["Not checked yet."]);
+});
