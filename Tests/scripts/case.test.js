@@ -2,7 +2,7 @@
 
 import "./page.js";
 import assert from "node:assert/strict";
-const { caseOf, fragment, NoCase, ofFragment, readCase } = await import("../../Public/scripts/base/case.js");
+const { caseOf, fragment, NoCase, ofFragment, readCase, stepsOf } = await import("../../Public/scripts/base/case.js");
 
 const GOOD = {
   case: 1,
@@ -42,6 +42,7 @@ const HOSTILE = [
   ["a status that is a text", step({ status: "200" }), "steps.0.status"],
   ["a time below zero", step({ ms: -1 }), "steps.0.ms"],
   ["a fraction of a millisecond", step({ ms: 1.5 }), "steps.0.ms"],
+  ["an error that is a sentence", step({ error: "access denied for adele" }), "steps.0.error"],
   ["21 steps", changed({ steps: Array(21).fill(GOOD.steps[0]) }), "steps"],
   ["a claim's value", changed({ claims: { sub: "Adele" } }), "claims"],
   ["a claim with a name of its own", changed({ claims: { employee: "string" } }), "claims"],
@@ -80,10 +81,10 @@ Deno.test("a case that is made of an attempt has no values, addresses and names 
         tenant: "",
       },
       steps: [
+        { step: "api", outcome: "http_503", duration_ms: 5 },
         { step: "authorize", outcome: "ok", duration_ms: null, endpoint: "https://login.example", state: "s", nonce: "n" },
         { step: "callback", outcome: "ok", duration_ms: 3, state: "s", code: "c" },
-        { step: "token", outcome: "wrong_secret", duration_ms: 4 },
-        { step: "api", outcome: "http_503", duration_ms: 5 },
+        { step: "token", outcome: "wrong_secret", duration_ms: 4, error: "invalid_client", error_number: "AADSTS7000215" },
       ],
       problem: { code: "provider_rejected_client", explanation: { number: "AADSTS7000215" } },
     },
@@ -101,13 +102,49 @@ Deno.test("a case that is made of an attempt has no values, addresses and names 
     },
     outcome: { code: "provider_rejected_client", number: "AADSTS7000215" },
     steps: [
+      { step: "api", outcome: "http_503", to: "api", status: 503, ms: 5 },
       { step: "authorize", outcome: "ok", to: "authorize" },
       { step: "callback", outcome: "ok", ms: 3 },
-      { step: "token", outcome: "wrong_secret", to: "token", ms: 4 },
-      { step: "api", outcome: "http_503", to: "api", status: 503, ms: 5 },
+      { step: "token", outcome: "wrong_secret", to: "token", ms: 4, error: "invalid_client" },
     ],
     claims: { sub: "string", aud: "array", claim1: "number", claim2: "object" },
     replay: { kind: "wrong_secret" },
   });
   assert.deepEqual(readCase(JSON.stringify(made)), made);
 });
+
+const at = (step, outcome, attempt) => ({ step, outcome, ...(attempt && { attempt }) });
+const CHALLENGED = [at("token", "cache"), at("api", "claims_challenge"), at("authorize", "ok", 2), at("callback", "cancelled", 2)];
+const SIGNED_IN = [at("authorize", "ok", 1), at("callback", "ok", 1), at("token", "ok", 1), at("api", "ok")];
+const AGAIN = [at("token", "http_400"), at("authorize", "ok", 4), at("callback", "cancelled", 4), at("authorize", "ok", 5)];
+const REMEMBERED = { id: 3, steps: [at("authorize", "ok", 3)] };
+
+for (
+  const [sentence, attempt, expected] of [
+    ["what the API demanded before a sign-in belongs to it", { id: 2, steps: [] }, CHALLENGED],
+    ["what came after a sign-in, and another flow, do not", { id: 1, steps: [] }, SIGNED_IN.slice(0, 3)],
+    ["another sign-in of the same flow does not", { id: 5, steps: [] }, AGAIN.filter(({ attempt }) => attempt !== 4)],
+    ["a sign-in in none of the flows has its own steps", REMEMBERED, REMEMBERED.steps],
+    ["one whose steps nobody remembers has none", { id: 6, steps: [] }, []],
+  ]
+) Deno.test(sentence, () => assert.deepEqual(stepsOf(attempt, [SIGNED_IN, CHALLENGED, AGAIN]), expected));
+
+const made = (steps, number) =>
+  caseOf({ settings: { scopes: [] }, steps, outcome: "x", problem: { code: "x", explanation: { number } } }, "oidc");
+
+Deno.test("of more than 20 steps the newest are kept", () => {
+  const { steps } = made([...Array(19).fill(at("token", "cache")), ...CHALLENGED]);
+  assert.deepEqual([steps.length, steps.at(-1).outcome], [20, "cancelled"]);
+});
+
+Deno.test("a failure is repeated at the step that ended the sign-in, whatever failed before it", () => {
+  assert.deepEqual(made([at("token", "interaction_required"), ...CHALLENGED], "AADSTS65004").replay, { kind: "cancelled" });
+});
+
+for (const error of ["invalid_client", "Adele Vance", "", null, undefined]) {
+  Deno.test(`the error ${JSON.stringify(error)} is in a case if it is a word`, () => {
+    const found = made([{ ...at("token", "x"), error }]);
+    assert.equal(found.steps[0].error, error === "invalid_client" ? error : undefined);
+    assert.deepEqual(readCase(JSON.stringify(found)), found);
+  });
+}

@@ -1,6 +1,8 @@
 // A case: one sign-in as a file that says nothing about who and where. Made here of an attempt, and read as something hostile.
 
 const largest = 8192; // bytes
+/** A longer story keeps its newest steps. */
+export const mostSteps = 20;
 const kinds = ["workforce", "external", "b2c", "oidc"];
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 const givens = ["login_hint", "domain_hint", "tenant", "policy", "claims", "max_age", "acr_values"];
@@ -121,6 +123,15 @@ function claimsOf(claims) {
   );
 }
 
+/**
+ * The steps of a sign-in, with what came before it in its flow: a silent call that failed, an API that demanded more. Another sign-in there
+ * had other settings.
+ */
+export function stepsOf({ id, steps }, flows) {
+  const flow = flows.find((each) => each.some(({ attempt }) => attempt === id)) ?? steps;
+  return flow.slice(0, 1 + flow.findLastIndex(({ attempt }) => attempt === id)).filter(({ attempt = id }) => attempt === id);
+}
+
 /** The case of an attempt as the portal has it. `claims` are those of the ID token, of which only names and types are kept. */
 export function caseOf({ settings, steps, problem, outcome }, kind, claims = {}) {
   const given = givens.filter((name) => settings[name] != null && settings[name] !== false && settings[name] !== "");
@@ -130,7 +141,7 @@ export function caseOf({ settings, steps, problem, outcome }, kind, claims = {})
     kind,
     settings: { prompt: settings.prompt ?? "if_necessary", scopes: scopesOf(settings.scopes), given },
     outcome: { code: problem?.code ?? (outcome === "ok" ? "ok" : outcome ?? "unfinished") },
-    steps: steps.slice(0, 20).map(({ step, outcome: came, duration_ms: ms }) => {
+    steps: steps.slice(-mostSteps).map(({ step, outcome: came, duration_ms: ms, error }) => {
       const status = /^http_(\d{3})$/.exec(came)?.[1];
       return {
         step,
@@ -138,13 +149,14 @@ export function caseOf({ settings, steps, problem, outcome }, kind, claims = {})
         ...(targets.includes(step) ? { to: step } : {}),
         ...(status ? { status: Number(status) } : {}),
         ...(ms == null ? {} : { ms }),
+        ...(word.test(error ?? "") ? { error } : {}),
       };
     }),
     claims: claimsOf(claims),
   };
   if (problem?.explanation?.number) found.outcome.number = problem.explanation.number;
   const [place, replay] = replays[found.outcome.number] ?? [];
-  const failed = found.steps.find((step) => !fine.includes(step.outcome));
+  const failed = found.steps.findLast((step) => !fine.includes(step.outcome));
   if (replay && failed?.step === place) found.replay = { kind: replay };
   return found;
 }
@@ -201,15 +213,16 @@ export function readCase(text) {
     found.outcome.suberror === undefined || (typeof found.outcome.suberror === "string" && word.test(found.outcome.suberror)),
     "outcome.suberror",
   );
-  check(isList(found.steps, 20), "steps");
+  check(isList(found.steps, mostSteps), "steps");
   for (const [index, step] of found.steps.entries()) {
     const place = `steps.${index}`;
-    keys(step, place, ["step", "outcome", "to?", "status?", "ms?"]);
+    keys(step, place, ["step", "outcome", "to?", "status?", "ms?", "error?"]);
     check(["authorize", "callback", "token", "api", "sign_out"].includes(step.step), `${place}.step`);
     check(typeof step.outcome === "string" && word.test(step.outcome), `${place}.outcome`);
     check(step.to === undefined || targets.includes(step.to), `${place}.to`);
     check(step.status === undefined || isCount(step.status, 599), `${place}.status`);
     check(step.ms === undefined || isCount(step.ms, 86_400_000), `${place}.ms`);
+    check(step.error === undefined || (typeof step.error === "string" && word.test(step.error)), `${place}.error`);
   }
   check(typeOf(found.claims) === "object" && Object.keys(found.claims).length <= 60, "claims");
   for (const [name, type] of Object.entries(found.claims)) {

@@ -1,7 +1,8 @@
 // An attempt is opened as a case, on the page that copies its link.
 
 import { get } from "./api.js";
-import { caseOf, fragment } from "./case.js";
+import { caseOf, fragment, stepsOf } from "./case.js";
+import { flowsOf } from "./flows.js";
 import { base } from "./page.js";
 
 /** The claims of an attempt. Only those of the account that is shown can be asked for. */
@@ -13,5 +14,6 @@ async function claimsOf({ app, account }) {
 /** Opens an attempt at an application of this kind. */
 export async function openCase(attempt, kind) {
   const claims = attempt.outcome === "ok" ? await claimsOf(attempt).catch(() => ({})) : {};
-  location.assign(`${base}/native/case${fragment(caseOf(attempt, kind, claims))}`);
+  const { events } = await get(`/api/${attempt.app}/events`).catch(() => ({ events: [] }));
+  location.assign(`${base}/native/case${fragment(caseOf({ ...attempt, steps: stepsOf(attempt, flowsOf(events)) }, kind, claims))}`);
 }

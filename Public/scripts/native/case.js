@@ -2,7 +2,7 @@
 
 import { Failure, get } from "../base/api.js";
 import { copyButton } from "../base/buttons.js";
-import { NoCase, ofFragment, readCase } from "../base/case.js";
+import { mostSteps, NoCase, ofFragment, readCase } from "../base/case.js";
 import { base, element, t } from "../base/page.js";
 
 const place = document.getElementById("found");
@@ -16,10 +16,11 @@ const endpoints = {
   sign_out: "https://authority/oauth2/v2.0/logout",
 };
 
-/** The steps as the server would remember them: they belong to one sign-in. */
-function story({ settings: { prompt, scopes, given }, steps, claims }) {
+/** The steps as the server would remember them: those of the sign-in, and what came before it. */
+function story({ settings: { prompt, scopes, given }, outcome, steps, claims }) {
   if (steps.length === 0) throw new Failure(t("case.no_steps"));
   const proved = () => import("../base/claims-table.js").then(({ loadTable }) => loadTable(claims));
+  const begin = steps.findLastIndex(({ step }) => step === "authorize");
   const settings = { prompt: prompt === "if_necessary" ? null : prompt, scopes, login_hint: given.includes("login_hint") };
   return {
     events: steps.map(({ ms, ...known }, number) => ({
@@ -27,7 +28,9 @@ function story({ settings: { prompt, scopes, given }, steps, claims }) {
       number,
       duration_ms: ms,
       endpoint: endpoints[known.step],
-      attempt: 1,
+      attempt: number >= begin ? 1 : null,
+      // The sign-in ends with its failure.
+      error_number: number === steps.length - 1 ? outcome.number : undefined,
       claims: known.step === "token" && known.outcome === "ok" && proved,
     })),
     attempts: [{ id: 1, settings }],
@@ -36,7 +39,7 @@ function story({ settings: { prompt, scopes, given }, steps, claims }) {
 }
 
 async function show(found) {
-  const { kind, settings, outcome } = found;
+  const { kind, settings, outcome, steps } = found;
   const facts = [
     [t("case.kind"), kind],
     [t("case.outcome"), [outcome.code, outcome.number].filter(Boolean).join(" · ")],
@@ -47,6 +50,7 @@ async function show(found) {
   place.replaceChildren(
     element("p", "notice", t("case.somebodys")),
     element("dl", "facts", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
+    ...(steps.length < mostSteps ? [] : [element("p", "quiet", t("case.newest_steps", { count: mostSteps }))]),
     element("p", "buttons", copyButton(t("case.copy"), () => location.href)),
   );
   // The story and the code are those of the chapter for this kind.

@@ -91,7 +91,7 @@ export async function update() {
   showPlace();
   if (fresh.length > 0 || answer.isRecorded) legend.open = false;
   if (answer.isRecorded && !present) {
-    (flows.querySelector(".step:has(.outcome.bad)") ?? flows.querySelector(".step")).dispatchEvent(new Event("visit"));
+    (flows.querySelector(".step:last-child:has(.outcome.bad)") ?? flows.querySelector(".step")).dispatchEvent(new Event("visit"));
   }
   next();
   const failed = all.findLast(({ problem }) => problem)?.problem;

@@ -230,6 +230,28 @@ def shared(browser):
     assert not browser.all("#share"), "a case is shared by its link"
 
 
+@test("a sign-in that an API demanded is a case with the steps that led to it, and with the error that the provider sent; long stories say what may be missing")
+def demanded(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.allow("/api/ios/me")
+    browser.server.control(second_factor=True)
+    browser.press("Call Microsoft Graph API")
+    browser.one("button[name=second_factor][value=cancel]").click()
+    browser.expect_log("Could not acquire token: ")
+    browser.wait("the story", lambda: place_of(browser) == "Step 5 of 5")
+    browser.press("Share this story")
+    browser.one("#found dl")
+    browser.wait("the step that failed", lambda: place_of(browser) == "Step 5 of 5")
+    steps = [step.get_attribute("data-step") for step in browser.all("#timeline .step")]
+    assert steps == ["cached", "challenge", "silent", "authorize", "callback"], steps
+    assert "error=access_denied" in browser.one("#timeline .step.now").text
+    assert "Earlier ones may be missing" not in browser.one("#found").text
+    browser.shoot("case demanded")
+    found = show(browser, changed(steps=GOOD["steps"][:2] * 10))
+    browser.wait("what may be missing", lambda: "at most 20 steps: the newest" in found.text)
+
+
 @test("a case has claims of its own account alone, and none of another one that is shown")
 def of_another(browser):
     browser.stand_still()
