@@ -60,11 +60,12 @@ async function show(found) {
   Object.assign(source, { story: async () => story(found), known: {} });
 }
 
-/** In the demo, this browser's next sign-in fails like the case. */
-async function offerReplay({ kind, replay, settings }) {
-  if (!replay) return;
+/** In the demo, this browser's next sign-in fails like the case; where it can't, the page says why. */
+async function offerReplay({ kind, replay, outcome, settings }) {
   const { demo, apps } = await get("/api/apps").catch(() => ({ demo: false }));
   if (!demo) return;
+  const note = (text) => place.lastChild.append(element("span", "quiet", ` ${text}`));
+  if (!replay) return note(t(`case.no_replay.${["ok", "cancelled"].includes(outcome.code) ? outcome.code : "other"}`));
   const own = apps.filter((each) => each.kind === kind && each.page !== "kiosk");
   const chosen = own.find(({ page }) => page === "portal") ?? own[0];
   if (!chosen) return;
@@ -76,7 +77,8 @@ async function offerReplay({ kind, replay, settings }) {
     ...(settings.prompt === "none" ? {} : { prompt: settings.prompt }),
   });
   const link = Object.assign(element("a", "button", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
-  place.lastChild.append(link, element("span", "quiet", ` ${t("case.replay_note")}`));
+  place.lastChild.append(link);
+  note(t("case.replay_note"));
 }
 
 /** The case of the link; without one, the paste box takes one. */

@@ -191,6 +191,7 @@ def succeeded(browser):
     browser.press("Open as a case")
     browser.wait("the case", lambda: "/native/case#case=" in browser.driver.current_url)
     browser.wait("the case", lambda: place_of(browser).startswith("Step 1 of"))
+    browser.wait("why it is not replayed", lambda: "the sign-in succeeded" in browser.one("#found").text)
     browser.keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     browser.wait("the tokens' step", lambda: browser.one("#timeline .step.now").get_attribute("data-step") == "redeemed")
     browser.press("Claims of the ID token")
@@ -247,9 +248,12 @@ def demanded(browser):
     assert steps == ["cached", "challenge", "silent", "authorize", "callback"], steps
     assert "error=access_denied" in browser.one("#timeline .step.now").text
     assert "Earlier ones may be missing" not in browser.one("#found").text
+    browser.wait("why it is not replayed", lambda: "the person pressed Cancel" in browser.one("#found").text)
+    assert not browser.all("#found a.button")
     browser.shoot("case demanded")
     found = show(browser, changed(steps=GOOD["steps"][:2] * 10))
     browser.wait("what may be missing", lambda: "at most 20 steps: the newest" in found.text)
+    browser.wait("the demo cannot", lambda: "can't replay this outcome" in found.text)
 
 
 @test("a case has claims of its own account alone, and none of another one that is shown")
