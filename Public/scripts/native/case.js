@@ -68,7 +68,7 @@ async function offerReplay({ kind, replay, outcome, settings }) {
   if (!replay) return note(t(`case.no_replay.${["ok", "cancelled"].includes(outcome.code) ? outcome.code : "other"}`));
   const own = apps.filter((each) => each.kind === kind && each.page !== "kiosk");
   const chosen = own.find(({ page }) => page === "portal") ?? own[0];
-  if (!chosen) return;
+  if (!chosen) return note(t("case.no_replay.registration"));
   // A portal shows the application of its address; without one it would show its first.
   const page = `${base}/${chosen.id}${chosen.page === "portal" ? `?${new URLSearchParams({ app: chosen.id })}` : ""}`;
   const query = new URLSearchParams({
@@ -78,7 +78,7 @@ async function offerReplay({ kind, replay, outcome, settings }) {
   });
   const link = Object.assign(element("a", "button", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
   place.lastChild.append(link);
-  note(t("case.replay_note"));
+  note(`${t("case.replay_note")} ${t("case.replay_at", { title: chosen.title })}`);
 }
 
 /** The case of the link; without one, the paste box takes one. */

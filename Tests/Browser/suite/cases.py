@@ -124,7 +124,7 @@ REPLAYED = {
 def stranger(browser):
     forget(browser)
     browser.open("/native/case#case=" + quote(json.dumps(REPLAYED), safe=""))
-    browser.wait("the case", lambda: "AADSTS90094" in browser.one("#found").text)
+    browser.wait("where it is replayed", lambda: "AADSTS90094" in (found := browser.one("#found").text) and "It runs at Test portal" in found)
     browser.press("Replay in this demo")
     browser.expect_page("/portal")
     browser.wait("the attempt", lambda: browser.all("#attempts [open]") and "AADSTS90094" in browser.one("#attempts [open]").text)
