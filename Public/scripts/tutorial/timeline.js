@@ -1,7 +1,7 @@
 // The story of this session: each step as it happens, with its outcome, the lines of the tutorial and the request that it
 // stands for, and the correlation id to find it by.
 
-import { base, element, leaving, t, withElements } from "../base/page.js";
+import { base, element, language, leaving, t, withElements } from "../base/page.js";
 import { light, present as lit, signInError, source } from "./panels.js";
 
 const page = document.body.dataset.page;
@@ -85,7 +85,9 @@ export async function update() {
   waiting.push(...fresh.map(key));
   known = new Set(all.map(key));
   const items = found.map((steps) => steps.map(step));
-  flows.replaceChildren(...items.map((steps) => element("ol", "flow", ...steps)).reverse());
+  flows.replaceChildren(
+    ...items.map((steps, at) => element("section", "flow", ...flowHead(found[at]), element("ol", "", ...steps))).reverse(),
+  );
   empty.hidden = found.length > 0;
   share.hidden = !answer.attempts?.length;
   showPlace();
@@ -99,6 +101,28 @@ export async function update() {
   explained = failed;
   failed?.closest(".step:not(.waiting)")?.dispatchEvent(new Event("visit"));
 }
+
+/** The steps of each flow begin at 1: its head says when it was, what it was and what came of it. A case is one flow, and has no times. */
+function flowHead(steps) {
+  const [{ time }, { kind, outcome }] = [steps[0], steps.at(-1)];
+  if (!time) return [];
+  const has = (...kinds) => steps.some((step) => kinds.includes(step.kind));
+  const what = has("sign_out") ? "sign_out" : has("authorize", "callback") ? "sign_in" : has("api", "challenge") ? "call" : "token";
+  const isGood = requests.fine.has(outcome);
+  const isUnderWay = isGood && ["authorize", "callback"].includes(kind);
+  return [element(
+    "h3",
+    "flow-head",
+    element("time", "", new Date(time).toLocaleTimeString(language, { hour12: false })),
+    " ",
+    t(`timeline.flow.${what}`),
+    " ",
+    ...(isUnderWay ? [] : [outcomeWord(isGood, outcome)]),
+  )];
+}
+
+const outcomeWord = (isGood, outcome) =>
+  element("span", isGood ? "outcome good" : "outcome bad", isGood ? t("timeline.done") : t("timeline.failed", { code: outcome }));
 
 const key = ({ time, number, step, outcome }) => `${time ?? number} ${step} ${outcome}`;
 
@@ -201,7 +225,7 @@ function step(event, _, flow) {
     "step-head",
     button,
     " ",
-    element("span", good ? "outcome good" : "outcome bad", good ? t("timeline.done") : t("timeline.failed", { code: outcome })),
+    outcomeWord(good, outcome),
   );
   const details = requests.details(event, client);
   const parts = [head];

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE
-from .columns import code, lit, place_of
+from .columns import code, flow_heads, lit, place_of
 from .native import begin, paste
 from .portal import MEGAN, open_portal, press_sign_in, registration, settings, sign_in, tab, through_the_provider
 from .registry import registry
@@ -241,6 +241,8 @@ def demanded(browser):
     browser.one("button[name=second_factor][value=cancel]").click()
     browser.expect_log("Could not acquire token: ")
     browser.wait("the story", lambda: place_of(browser) == "Step 5 of 5")
+    heads = flow_heads(browser)
+    assert len(heads) == 2 and all(re.match(r"\d\d:\d\d:\d\d Sign-in", head) for head in heads) and "cancelled" in heads[0] and "done" in heads[1], heads
     browser.press("Share this story")
     browser.one("#found dl")
     browser.wait("the step that failed", lambda: place_of(browser) == "Step 5 of 5")

@@ -274,6 +274,10 @@ def arriving(browser):
     browser.expect_accessible("columns")
 
 
+def flow_heads(browser):
+    return [head.text.replace("\n", " ") for head in browser.all("#timeline .flow-head")]
+
+
 def place_of(browser):
     """The present step by its number, without its name, which is for screen readers."""
     return browser.driver.execute_script("return document.querySelector('#timeline .way .place').firstChild.textContent")
@@ -307,6 +311,15 @@ def scrubber(browser):
     browser.expect_accessible("on the way")
     browser.press("Call Microsoft Graph API")
     browser.wait("the next flow", lambda: place() == "Step 2 of 2")
+    # The steps of both begin at 1.
+    assert [head.partition(" ")[2] for head in flow_heads(browser)] == ["API call done", "Sign-in done"], flow_heads(browser)
+    browser.shoot("two flows")
+    browser.size(390, 844)
+    browser.one("#views [data-view=story]").click()
+    browser.settled()
+    browser.shoot("two flows phone")
+    browser.expect_accessible("two flows")
+    browser.size(1440, 900)
     for want in ("Step 1 of 2", "Step 4 of 4", "Step 3 of 4"):
         browser.one("#timeline .way button:first-child").click()
         browser.wait(want, lambda want=want: place() == want)
