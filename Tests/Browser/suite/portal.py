@@ -724,6 +724,15 @@ def comparison(browser):
     browser.shoot("portal comparison phone")
 
 
+# The content is longer than the dialog, does not go beyond its sides, and its last button is the one that is there.
+CLOSE_IN_SIGHT = """
+const dialog = document.querySelector("dialog[open]"), close = [...dialog.querySelectorAll("button")].at(-1);
+const { left, top, width, height } = close.getBoundingClientRect();
+return dialog.scrollHeight > 1.5 * dialog.clientHeight && dialog.scrollWidth <= dialog.clientWidth &&
+  document.elementFromPoint(left + width / 2, top + height / 2) === close;
+"""
+
+
 @test("two people are compared by account, rule, claims and token, each under their name; a copied report names neither", needs="time")
 def two_people(browser):
     open_portal(browser)
@@ -737,13 +746,20 @@ def two_people(browser):
     browser.wait("the comparison", lambda: browser.all("dialog[open] tbody tr"))
     heads = browser.one("dialog[open] thead").text
     assert ADELE in heads and MEGAN in heads, heads
-    different, _ = ({(cells := [cell.text for cell in row.find_elements(By.TAG_NAME, "td")])[0].removesuffix("Differs").strip(): cells[1:]
-                        for row in part.find_elements(By.CSS_SELECTOR, "tbody tr")} for part in browser.all("dialog[open] table"))
+    assert "always differ" in browser.one("dialog[open] details").text and not browser.all("dialog[open] details[open]")
+    browser.shoot("portal two people")
+    browser.driver.execute_script("for (const each of document.querySelectorAll('dialog[open] details')) each.open = true")
+    different, always, same = ({(cells := [cell.text for cell in row.find_elements(By.TAG_NAME, "td")])[0].removesuffix("Differs").strip(): cells[1:]
+                                for row in part.find_elements(By.CSS_SELECTOR, "tbody tr")} for part in browser.all("dialog[open] table"))
     assert set(different["Username"]) == {ADELE, MEGAN}, different
-    assert len(set(different["ID token: name"])) == 2 and len(set(different["Access token: oid"])) == 2, different
-    assert not [term for term in different if term.endswith((": exp", ": iat", ": uti", ": sid"))], different
-    browser.driver.execute_script("document.querySelector('dialog[open] details').open = true")
-    assert "Rule" in browser.one("dialog[open]").text and "Access token: aud" in browser.one("dialog[open]").text
+    assert next(iter(different)) == "Username" and not [term for term in different if term.endswith((": name", ": oid", ": sub", ": exp", ": iat", ": uti", ": sid"))], different
+    assert len(set(always["ID token: name"])) == 2 and len(set(always["Access token: oid"])) == 2 and "ID token: iat" in always, always
+    assert "Rule" in same and "Access token: aud" in same and not set(always) & (set(different) | set(same)), same
+    for width, height in ((1440, 900), (390, 844)):
+        browser.size(width, height)
+        assert browser.driver.execute_script(CLOSE_IN_SIGHT), f"it is out of sight at {width}"
+        browser.shoot(f"portal two people, all {width}")
+    browser.size(1440, 900)
     browser.expect_accessible("portal two people")
     browser.press("Close")
     browser.one(".attempt summary").click()
