@@ -164,6 +164,7 @@ function entry(mission, all, isOpen) {
   details.open = isOpen;
   details.name = "mission";
   details.dataset.mission = id;
+  details.addEventListener("toggle", () => details.open && bringInSight(details));
   return element("li", isActive ? "mission active" : isDone ? "mission done" : "mission", details);
 }
 
@@ -172,7 +173,12 @@ function say(mission, text) {
   const entry = list.querySelector(`[data-mission=${mission.id}]`);
   entry.querySelector(".mission-buttons").before(note);
   note.textContent = text;
-  entry.scrollIntoView({ block: "nearest" });
+  bringInSight(entry);
+}
+
+/** Brings a mission in sight, and what has been said about it. */
+function bringInSight(entry) {
+  for (const each of [entry, ...entry.querySelectorAll(".mission-note:not(:empty)")]) each.scrollIntoView({ block: "nearest" });
 }
 
 function button(label, act) {
@@ -185,7 +191,6 @@ function open({ id }) {
   const details = list.querySelector(`[data-mission=${id}]`);
   details.open = true;
   details.querySelector("summary").focus();
-  details.scrollIntoView({ block: "nearest" });
 }
 
 function link(label, href, onPress) {
@@ -339,6 +344,10 @@ async function finish(mission) {
   ofBrowser.set(doneKey(mission.id), "1");
   await stop();
   showStory();
+  // A failed step comes in sight as it arrives, and this after it.
+  while (document.querySelector(".step.waiting")) {
+    await new Promise((come) => document.addEventListener("companion-step", come, { once: true }));
+  }
   const isLast = done().size === missions.length;
   say(mission, isLast ? t("missions.all_done") : t("missions.well_done", { title: title(mission) }));
 }

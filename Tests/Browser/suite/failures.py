@@ -195,10 +195,14 @@ LIST = """
 const list = document.querySelector("#timeline"), story = document.querySelector(".happened");
 return [Math.round(list.getBoundingClientRect().top - story.getBoundingClientRect().top + story.scrollTop), document.querySelectorAll(".flow").length];
 """
-# Whether each explanation has the identifier of its step.
+# Whether what each explanation copies for support has the identifier of its step.
 OWN = """
-return [...document.querySelectorAll(".step.failed")].map((step) =>
-  step.querySelector(".problem dl").textContent.includes(step.querySelector(".step-request > dl > dd:last-child").textContent));
+const copied = [];
+navigator.clipboard.writeText = async (text) => copied.push(text);
+return [...document.querySelectorAll(".step.failed")].map((step, place) => {
+  step.querySelector(".problem > p:last-child button").click();
+  return copied[place].includes(step.querySelector(".step-request > dl > dd:last-child").textContent);
+});
 """
 IN_SIGHT = """
 const step = document.querySelector(".step.failed"), { top } = step.getBoundingClientRect();

@@ -14,7 +14,7 @@ from .registry import registry
 tests, test = registry("missions", time="A mission looks every one to three seconds, and often in vain. missions.test.js and MissionTests decide, with the forgotten permission and a stop in the browser.")
 
 MEGAN = "megan@contoso.example"
-ALL = ["A token that expires", "A second factor", "Consent", "Cancel", "An administrator's approval", "Another account", "The provider is down",
+ALL = ["A token that expires", "A second factor (claims challenge)", "Consent", "Cancel", "An administrator's approval", "Another account", "The provider is down",
        "Graph throttles", "A revoked session", "A forgotten permission", "A wrong redirect URI", "Your own app", "A missing keychain group"]
 
 
@@ -84,7 +84,7 @@ def missions(browser):
         assert shown.find_element("css selector", ".mission-now").text, title
         assert shown.find_element("css selector", ".mission-buttons button").text == "Start"
         assert not shown.find_elements("css selector", ".mission-remember"), f"{title} says at once what to remember"
-    for title in ("A token that expires", "A second factor", "The provider is down", "Graph throttles", "A revoked session", "A forgotten permission"):
+    for title in (ALL[0], ALL[1], "The provider is down", "Graph throttles", "A revoked session", "A forgotten permission"):
         start(browser, title)
         browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
         assert not browser.all(".mission.active")
@@ -119,7 +119,7 @@ def token_ends(browser):
         # The next call finds it in the cache.
         call(browser)
         expect_steps(browser, "cached", "api")
-        browser.press("Next: A second factor")
+        browser.press(f"Next: {ALL[1]}")
         browser.wait("the next one", lambda: browser.all(".mission:nth-child(2) details[open]"))
         browser.driver.refresh()
         open_missions(browser)
@@ -160,6 +160,29 @@ IN_SIGHT = """
 
 def expect_in_sight(browser, selector):
     browser.wait(f"{selector} is whole and uncovered", lambda: browser.driver.execute_script(IN_SIGHT, browser.one(selector)))
+
+
+@test("the Start of a mission that is opened is in sight, at a desk, in a low window and on a phone: no box that scrolls holds it out of sight", needs="time")
+def start_in_sight(browser):
+    browser.sign_in()
+    for width, height in ((1440, 900), (1280, 680), (390, 844)):
+        browser.size(width, height)
+        if width == 390:
+            browser.one("#views [data-view=story]").click()
+        for title in ALL:
+            entry(browser, title)
+            browser.wait(f"{title} at {width}", lambda: browser.driver.execute_script(IN_SIGHT, browser.one(".mission details[open] .mission-buttons button")))
+            browser.wait(f"the name of {title} at {width}, or it fills the story", lambda: browser.driver.execute_script(HEADED))
+        browser.shoot(f"mission opened {width}")
+        entry(browser, ALL[1])
+        browser.shoot(f"mission of the second factor {width}")
+
+
+# Whether the mission that is open has its heading in sight; one that is higher than its scroller need not.
+HEADED = """
+    const entry = document.querySelector(".mission details[open]"), scroller = entry.closest(innerWidth < 768 ? ".story" : "#missions-box");
+    const head = entry.querySelector("summary").getBoundingClientRect(), room = scroller.getBoundingClientRect();
+    return entry.offsetHeight > scroller.clientHeight || (head.top >= room.top - 1 && head.bottom <= room.bottom + 1)"""
 
 
 @test("a mission under way is a line above the steps, which says what to press and is never cut; its list is folded, and back at its end")
