@@ -46,7 +46,12 @@ async function load() {
   const usernames = [...new Set(apps.map(({ signed_in_as: username }) => username).filter(Boolean))];
   const first = document.querySelector(".user");
   const inFirst = apps.find(({ id }) => id === first?.dataset.first)?.signed_in_as;
-  if (inFirst) first.textContent = inFirst;
+  if (inFirst) {
+    first.textContent = inFirst;
+    // The next press needs no sign-in page.
+    document.querySelector(".try").firstChild.data = t("home.press_again");
+    document.querySelector(".go span").textContent = t("home.signed_in_as", { username: inFirst });
+  }
   show(
     signedIn,
     usernames.length > 0 ? t("home.signed_in", { usernames: usernames.join(", ") }) : t("home.nobody_anywhere"),

@@ -19,6 +19,12 @@ def first_press(browser):
     browser.expect_page("/ios")
     browser.press("Companion")
     browser.expect_text(".user", ADELE)
+    # Who is signed in is not asked to sign in.
+    browser.expect_text(".go span", f"Signed in as {ADELE}")
+    browser.press("Press it again: no sign-in")
+    browser.expect_log("Refreshed Access token is ")
+    browser.press("Companion")
+    browser.expect_text(".user", ADELE)
     # The screen's own button is the same press.
     browser.press("Call Microsoft Graph API")
     browser.expect_log("Refreshed Access token is ")

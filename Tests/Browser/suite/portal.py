@@ -837,6 +837,16 @@ return [...document.querySelectorAll(".attempt summary > *, .registration > *, .
 """
 
 
+@test("signing in is the large button for who is not signed in, and none for who is")
+def large_button(browser):
+    plain = "rgba(0, 0, 0, 0)"
+    large = lambda: browser.driver.execute_script("return [...document.querySelectorAll('#sign-in')].map((e) => getComputedStyle(e).backgroundColor)")
+    open_portal(browser)
+    assert large() != [plain], large()
+    sign_in(browser, "portal", MEGAN)
+    browser.wait("it is one of two", lambda: large() == [plain])
+
+
 @test("a secret that has a single day left says so in the singular", needs="time")
 def one_day(browser):
     with browser.visiting(Registrations(browser.server, 6, days=-2)):
