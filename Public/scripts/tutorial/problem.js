@@ -84,7 +84,9 @@ export async function showProblem(problem, { step, settings = undefined, isSignI
     [t("problem.request_id"), requestID],
     [t("problem.time"), timestamp],
   ].filter(([, value]) => value);
-  if (details.length > 0) parts.push(element("dl", "", ...details.flatMap(([term, value]) => line(term, value))));
+  // The step itself says by which id it is found.
+  const shownHere = details.filter(([, value]) => value !== (correlationID ?? requestID));
+  if (shownHere.length > 0) parts.push(element("dl", "", ...shownHere.flatMap(([term, value]) => line(term, value))));
   const lines = [explanation?.cause, consent, ...details.map((each) => each.join(": "))].filter(Boolean);
   if (details.length > 0 && !isCalm) parts.push(element("p", "", copyButton(t("problem.copy"), () => lines.join("\n"))));
   const box = element("div", "problem", ...parts);

@@ -143,8 +143,9 @@ def graph_explained(browser):
         error = {"status": status, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1}
         browser.server.control(graph_error=error | ({"headers": {"Retry-After": "6"}} if status == 429 else {}))
         browser.press("Call Microsoft Graph API")
-        panel = browser.wait(f"the explanation of {status}", lambda: title in (text := browser.one(".step .problem").text) and text)
-        assert f"HTTP {status}" in panel and who in panel and reason in panel and "Request ID" in panel, panel
+        browser.wait(f"the explanation of {status}", lambda: title in browser.one(".step .problem").text)
+        panel = browser.one(".step:has(.problem)").text
+        assert f"HTTP {status}" in panel and who in panel and reason in panel and "Correlation ID" in panel, panel
         if status != 429:
             browser.expect_accessible(f"graph {status}")
             continue
@@ -221,6 +222,8 @@ def failed_step(browser):
     browser.allow("/api/ios/me", "/api/ios/token")
     browser.press("Call Microsoft Graph API")
     shown = browser.wait("the explanation", lambda: browser.one(".flow:first-child .step.failed[data-step=api] .problem").text)
+    name = lambda flow: browser.one(f".flow:nth-child({flow}) .step.failed .step-request dd:last-of-type").text
+    first = name(1)
     assert browser.driver.execute_script(LIST) == [place, flows + 1], "the list was pushed away"
     assert "The API refused the call" in shown and "Ask an administrator:" in shown and "HTTP 403" in shown, shown
     assert browser.driver.execute_script(IN_SIGHT), "the step is out of sight"
@@ -233,9 +236,9 @@ def failed_step(browser):
     browser.wait("it is closed", lambda: not browser.all(".step.failed .problem")[0].is_displayed())
     browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
     browser.press("Call Microsoft Graph API")
-    browser.wait("the next failure", lambda: browser.one(".flow:first-child .step.failed .problem").text != shown)
+    browser.wait("the next failure", lambda: browser.one(".flow:first-child .step.failed .problem").text == shown and name(1) != first)
     browser.one(".flow:nth-child(2) .step.failed .step-name").click()
-    browser.wait("the same explanation", lambda: browser.one(".flow:nth-child(2) .step.failed .problem").text == shown)
+    browser.wait("the same explanation", lambda: browser.one(".flow:nth-child(2) .step.failed .problem").text == shown and name(2) == first)
     assert browser.driver.execute_script(OWN) == [True, True], "an explanation is not of its step"
     browser.expect_accessible("a failed step")
     # Whoever comes next does not read it.
@@ -270,6 +273,46 @@ def failed_elsewhere(browser):
         browser.press("Call Microsoft Graph API")
         browser.wait("the line is gone", lambda: not browser.all(".failure")[0].is_displayed())
         browser.wait("the end", lambda: not browser.all(".action[aria-busy=true]"))
+
+
+UNCOVERED = "const r = arguments[0].getBoundingClientRect(); return arguments[0].contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2))"
+
+# The number of times that the id of a failed step stands in it, open.
+IDS = """
+const step = [...document.querySelectorAll(".step")].find((each) => each.querySelector(".outcome.bad"));
+if (step.querySelector(".step-name").ariaExpanded === "false") step.querySelector(".step-name").click();
+return step.innerText.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g).filter((id, _, all) => id === all.at(-1)).length;
+"""
+
+
+@test("a failed step says once by which correlation ID it is found, when it has failed and when the page is loaded again; what is copied for support has it")
+def one_id(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+    browser.allow("/api/ios/me")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the explanation", lambda: "HTTP 403" in browser.one(".step .problem").text)
+    assert browser.driver.execute_script(IDS) == 1
+    browser.driver.refresh()
+    browser.wait("the steps", lambda: browser.all(".step .outcome.bad"))
+    assert browser.driver.execute_script(IDS) == 1 and not browser.all(".step .problem")
+    browser.server.control(token_platform_error=7000222)
+    browser.open("/ios")
+    browser.press("Accounts")
+    browser.press("Add an account")
+    browser.choose_account("megan@contoso.example")
+    browser.enter_password()
+    browser.answer_consent()
+    browser.wait("the explanation", lambda: "AADSTS7000222" in browser.one(".step .problem").text)
+    assert browser.driver.execute_script(IDS) == 1
+    browser.driver.execute_script("navigator.clipboard.writeText = (text) => Promise.resolve(window.copied = text)")
+    browser.press("Copy for support")
+    copied = browser.wait("the copy", lambda: browser.driver.execute_script("return window.copied"))
+    assert re.search("Correlation ID: [0-9a-f-]{36}", copied), copied
+    browser.driver.refresh()
+    browser.wait("the steps", lambda: browser.all(".step .outcome.bad"))
+    assert browser.driver.execute_script(IDS) == 1
 
 
 @test("what the server does not remember is a step all the same: the end of a loop, and an address that anyone can write")
@@ -320,7 +363,7 @@ def down_before_sign_in(browser):
         assert "The identity provider is not responding. Try again in a moment." in box, box
         assert "MSALErrorDomain −50000 (MSALErrorInternal, −42007 MSALInternalErrorUnhandledResponse)" in box, box
         said = [text for text in browser.log() if "provider_unavailable" in text][-1]
-        assert browser.one(".step .problem dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"
+        assert browser.one(".step .step-request dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"
         assert browser.one(".step .problem button").text == "Copy for support"
         assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
         browser.wait("the step", lambda: [step.get_attribute("data-step") for step in browser.all("#timeline .step:not(.waiting)")] == ["authorize"])
@@ -466,7 +509,7 @@ def numbers(browser):
                 browser.open("/ios")
                 browser.expect_log("Account signed out. Updating UX")
                 browser.press("Call Microsoft Graph API")
-                panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one(".step .problem").text) and text)
+                panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one(".step:has(.problem)").text) and text)
                 # B2C's errors name no trace.
                 assert who[audience] in panel and "Correlation ID" in panel and ("Trace ID" in panel) == (prefix == "AADSTS"), panel
                 said = browser.expect_log("Could not acquire token: ")

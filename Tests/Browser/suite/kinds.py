@@ -295,7 +295,7 @@ def probe(browser):
     browser.one("#option-prompt option[value=none]").click()
     browser.press("Acquire Token Interactively")
     browser.expect_log("Could not acquire token: The identity provider needs you to sign in again.")
-    panel = browser.one(".step .problem").text
+    panel = browser.one(".step:has(.problem)").text
     assert "AADSTS50058" in panel and "Correlation ID" in panel, panel
 
 
