@@ -51,6 +51,8 @@ function ways({ step, outcome, isGood, browser }) {
 function come({ detail: { step, outcome, name: title, browser } }) {
   // A button that is pressed has lines in the code, and has not yet come to anything.
   if (!outcome) return;
+  // A sign-in that the person cancelled is no fault.
+  document.querySelector("#views .news")?.classList.toggle("failed", !fine.has(outcome) && outcome !== "cancelled");
   const isTogether = performance.now() - lastCame < 900;
   lastCame = performance.now();
   if (!isTogether) waiting = [];

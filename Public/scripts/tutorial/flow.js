@@ -337,6 +337,7 @@ export async function run(button, flow) {
   beginFlow();
   if (button) light({ step: button.id, settings: null });
   document.querySelector(".failure")?.replaceChildren();
+  document.querySelector("#views .news")?.classList.remove("news");
   const busy = button ? [button] : document.querySelectorAll(".action");
   for (const each of busy) each.setAttribute("aria-busy", "true");
   try {

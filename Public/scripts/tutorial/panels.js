@@ -76,8 +76,8 @@ export let present = { step: "init" };
 
 export function light(detail) {
   present = detail;
-  document.dispatchEvent(new CustomEvent("companion-step", { detail }));
   if (detail.outcome && !isShown("story")) bar.find(({ dataset }) => dataset.view === "story").classList.add("news");
+  document.dispatchEvent(new CustomEvent("companion-step", { detail }));
 }
 
 // MARK: Content

@@ -259,7 +259,18 @@ def failed_elsewhere(browser):
         browser.press("Call Microsoft Graph API")
         browser.expect_text(".failure span", "The API refused the call")
         # The story comes after the line.
-        browser.wait("the news of a step", lambda: browser.all("#views .news"))
+        browser.wait("the news of a step that failed", lambda: browser.all("#views .news.failed"))
+        # The newest attempt counts: it has not come to anything, then it has gone well.
+        let_go = browser.hold("/api/ios/token")
+        browser.press("Call Microsoft Graph API")
+        browser.wait("no news", lambda: not browser.all("#views .news"))
+        let_go()
+        browser.wait("good news", lambda: browser.all("#views .news:not(.failed)"))
+        browser.wait("the end", lambda: not browser.all(".action[aria-busy=true]"))
+        browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+        browser.press("Call Microsoft Graph API")
+        browser.expect_text(".failure span", "The API refused the call")
+        browser.wait("the news of a step that failed", lambda: browser.all("#views .news.failed"))
         assert not browser.all("#timeline")[0].is_displayed(), f"at {width} the view was changed"
         browser.expect_accessible(f"a line about a failure at {width}")
         browser.size(width, height)
