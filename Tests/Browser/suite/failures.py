@@ -252,9 +252,10 @@ def failed_elsewhere(browser):
     browser.stand_still()
     browser.sign_in()
     browser.allow("/api/ios/me")
-    for width, height, view in ((390, 844, "app"), (820, 1180, "code")):
+    for width, height, view in ((390, 844, "app"), (390, 844, "code"), (820, 1180, "code")):
         browser.size(width, height)
-        browser.one(f"#views [data-view={view}]").click()
+        if browser.one(f"#views [data-view={view}]").get_attribute("aria-pressed") == "false":
+            browser.one(f"#views [data-view={view}]").click()
         browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
         browser.press("Call Microsoft Graph API")
         browser.expect_text(".failure span", "The API refused the call")
@@ -272,8 +273,12 @@ def failed_elsewhere(browser):
         browser.expect_text(".failure span", "The API refused the call")
         browser.wait("the news of a step that failed", lambda: browser.all("#views .news.failed"))
         assert not browser.all("#timeline")[0].is_displayed(), f"at {width} the view was changed"
-        browser.expect_accessible(f"a line about a failure at {width}")
+        browser.expect_accessible(f"a line about a failure at {width}, {view}")
         browser.size(width, height)
+        browser.wait(f"the line is in sight at {width} beside {view}", lambda: browser.driver.execute_script(UNCOVERED, browser.one(".failure button")))
+        if view == "code":
+            browser.driver.execute_script("document.querySelector('#code .listing').scrollTo(0, 1e6)")
+            assert browser.driver.execute_script("return document.querySelector('#code .listing').getBoundingClientRect().bottom <= document.querySelector('.failure').getBoundingClientRect().top || innerWidth > 767"), "it lies over the code"
         browser.one(".failure button").click()
         browser.wait("the explanation", lambda: "HTTP 403" in browser.one(".flow:first-child .step.failed .problem").text)
         browser.wait("the focus is there", lambda: browser.driver.execute_script("return document.activeElement.matches('.flow:first-child .step.failed .step-name')"))
