@@ -38,11 +38,37 @@ def opening(browser):
         browser.open("/")
         browser.settled()
         browser.shoot(f"home {width}")
+        ring = browser.driver.execute_script("const [first, glass] = ['.do.first', '.glass'].map((e) => document.querySelector(e).getBoundingClientRect()); return [first.left - glass.left, glass.right - first.right]")
+        assert min(ring) >= 8, f"the ring of the button is cut by the phone's edge at {width}: {ring}"
         for selector in ("h1", ".try", *((".phone", ".beats") if width >= 1280 else ())):
             left, right, top, bottom = browser.driver.execute_script("const r = document.querySelector(arguments[0]).getBoundingClientRect(); return [r.left, r.right, r.top, r.bottom]", selector)
             assert left >= 0 and right <= width and top >= 0 and top + min(bottom - top, 120) <= height, f"{selector} at {width}"
     authorities = browser.driver.execute_script("return [...document.querySelectorAll('.authority')].map((e) => e.textContent)")
     assert authorities and not any("localhost" in each or "://" in each for each in authorities), authorities
+
+
+@test("the demo's account and its password are never broken, are whole in the window and cover no control, whatever the width", needs="time")
+def account_in_one_line(browser):
+    for width in (320, 390, 430, 501, 600, 768, 1000, 1240, 1440):
+        browser.size(width, 844)
+        for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal"):
+            browser.open(path)
+            browser.settled()
+            browser.shoot(f"account {width} {path}")
+            lines, inside, covers = browser.driver.execute_script(ACCOUNT)
+            assert lines == [1, 1] and inside and not covers, f"{path} at {width}: {lines}, {inside}, {covers}"
+
+
+# The lines of account and password; whether the note is within the window; and the controls that lie under it.
+ACCOUNT = """
+const note = document.getElementById("demo"), box = note.getBoundingClientRect();
+const under = [...document.querySelectorAll("a, button, summary, select")].filter((e) => e.checkVisibility() && !e.closest("#cards, .paste")).filter((e) => {
+  const { left, right, top, bottom } = e.getBoundingClientRect();
+  return left < box.right && box.left < right && top < box.bottom && box.top < bottom;
+});
+return [[...note.querySelectorAll("b")].map((e) => e.getClientRects().length), box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight,
+  under.map((e) => e.textContent.trim())];
+"""
 
 
 @test("with reduced motion nothing on home moves; what MSAL is stands there")
