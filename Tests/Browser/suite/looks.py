@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from .browser import ADELE, BOTH
 from .kiosk import kiosk
 from .registry import registry
-from .server import Tenant
+from .server import Registrations, Tenant
 
 tests, test = registry("looks", time="Shifts, first paints, weights and pixels of page after page. The screens' geometry, zoom, axe and the weight of home, guide and portal decide.")
 
@@ -322,17 +322,26 @@ MESSAGES = ("/auth/signed-out", "/nowhere")
 LEFT = "return [document.querySelector('.topbar .home'), document.querySelector(arguments[0])].map((e) => e.getBoundingClientRect().left)"
 
 
-@test("the bar begins where its page begins, in a wide window and on a tablet", needs="time")
+@test("the bar begins where its page begins, in a wide window, on a tablet and on a phone, where the screen of an iPhone's app is the window", needs="time")
 def left_edge(browser):
     wrong = []
-    for width in (1440, 768):
-        browser.size(width, 900)
-        for path in (*(page for page in EVERY_PAGE if page not in MESSAGES), browser.server.tenant + "/control", browser.server.tenant + "/clients"):
-            browser.driver.get(path if path.startswith("http") else browser.server.origin + path)
-            browser.settled()
-            bar, page = browser.driver.execute_script(LEFT, BEGINS.get(path, "h1"))
-            if abs(bar - page) > 1:
-                wrong.append(f"{path} at {width}: the bar at {bar}, the page at {page}")
+
+    def look(*paths):
+        for width in (1440, 768, 390, 320):
+            browser.size(width, 900)
+            for path in paths:
+                browser.driver.get(path if path.startswith("http") else browser.server.origin + path)
+                browser.settled()
+                begins = BEGINS.get(path, "h1")
+                bar, page = browser.driver.execute_script(LEFT, begins)
+                if abs((16 if begins == ".screen" and width < 500 and page == 0 else page) - bar) > 1:
+                    wrong.append(f"{path} at {width}: the bar at {bar}, the page at {page}")
+
+    look(*(page for page in EVERY_PAGE if page not in MESSAGES), browser.server.tenant + "/control", browser.server.tenant + "/clients")
+    # A team's home.
+    browser.expect_clean()
+    with browser.visiting(Registrations(browser.server, 4)):
+        look("/")
     assert not wrong, wrong
 
 
