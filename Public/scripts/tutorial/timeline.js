@@ -250,7 +250,8 @@ function step(event, _, flow) {
     button.ariaExpanded = String(isOpen);
     opened[isOpen ? "add" : "delete"](item.dataset.key);
   };
-  open(opened.has(item.dataset.key));
+  // The one that opens as it arrives has its room before that.
+  open(opened.has(item.dataset.key) || item.dataset.key === waiting.at(-1));
   item.addEventListener("arrive", () => {
     choose(item, detail);
     closeNewest();

@@ -9,6 +9,8 @@ from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE, BOTH
 from .kiosk import kiosk
+from .languages import ask_for
+from .portal import MEGAN, open_portal, sign_in
 from .registry import registry
 from .server import Registrations, Tenant
 
@@ -286,6 +288,56 @@ def weight_of_columns(browser):
         total, answers = browser.expect_light(path, 60_000)
         browser.one("#code .run")
         print(f"      {path}: {total} bytes on the wire, {answers} answers, first paint {browser.driver.execute_script(PAINT)} ms")
+
+
+@test("a failure that opens its explanation moves nothing, nor do home for who is signed in and a team's home with its summary: the layout shift is below 0.02", needs="time")
+def late_shift(browser):
+    sizes = ((1440, 900), (768, 1024), (390, 844))
+    moved = []
+
+    def look(name):
+        shift, nodes = browser.driver.execute_async_script(SHIFT)
+        if shift >= 0.02:
+            moved.append(f"{name}: {shift:.3f} by {nodes}")
+        return shift
+
+    browser.sign_in()
+    browser.allow("/api/ios/me")
+    for width, height in sizes:
+        browser.size(width, height)
+        for language in ("ja", "pt-PT", None):
+            ask_for(browser, language)
+            browser.open("/")
+            browser.wait("who it is", lambda: ADELE in browser.one(".user").text)
+            browser.settled()
+            look(f"home in {language or 'en'} at {width}")
+        browser.open("/ios")
+        if width == 390:
+            browser.one("#views [data-view=story]").click()
+        browser.wait("the steps", lambda: browser.all("#timeline .step"))
+        browser.settled()
+        # A page's own load is another matter.
+        before = browser.driver.execute_async_script(SHIFT)[0]
+        browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+        browser.press("Call Microsoft Graph API")
+        browser.wait("the explanation", lambda: browser.one(".flow:first-child .step.failed .problem").is_displayed())
+        after, nodes = browser.driver.execute_async_script(SHIFT)
+        if after - before >= 0.02:
+            moved.append(f"a failure at {width}: {after - before:.3f} by {nodes}")
+    browser.expect_clean()
+    with browser.visiting(Registrations(browser.server, 10)):
+        browser.size(1280, 800)
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        browser.press("Check all")
+        browser.wait("what fails is first", lambda: "Problem" in browser.all("#registrations button")[0].text)
+        for width, height in sizes:
+            browser.size(width, height)
+            browser.open("/")
+            browser.wait("the states", lambda: len(browser.all("#cards .marks")) == 10)
+            browser.settled()
+            look(f"a team's home at {width}")
+    assert not moved, moved
 
 
 # Controls that something else lies over when they are in the middle of the window. A link's words may stand on two lines.
