@@ -31,7 +31,8 @@ export function fill(box) {
 /** Shows the claims of the account that is signed in, if one is. */
 export async function update(account) {
   try {
-    place.replaceChildren(account ? await loadTable(await get(`/api/${app}/claims`)) : element("p", "empty", t("claims.nobody")));
+    const table = account ? await loadTable(await get(`/api/${app}/claims`)) : element("p", "empty", t("claims.nobody"));
+    place.replaceChildren(element("p", "what", t("claim.token")), table);
   } catch (failure) {
     place.replaceChildren(element("p", "empty", failure.message));
   }

@@ -165,7 +165,7 @@ function addFailures(events) {
 }
 
 /** The steps as the server remembers them. In the demo, the one that brought the account's ID token has its claims when its flow is over. */
-async function story() {
+async function loadStory() {
   const answer = await get(`/api/${app}/events`);
   if (isOver) overSince = answer.events.at(-1)?.time;
   addFailures(answer.events);
@@ -175,6 +175,11 @@ async function story() {
   }
   return answer;
 }
+
+let isFirst = true;
+let first;
+/** All who ask before the first answer share it, and nobody asks before it is known who is signed in. */
+const story = () => (isFirst ? first ??= settled.then(loadStory).finally(() => (isFirst = false)) : loadStory());
 
 /** Opens the newest sign-in as a case. */
 async function share() {
@@ -253,7 +258,7 @@ async function finishSignIn() {
   const asked = ofTab.json(askedKey);
   ofTab.remove(askedKey);
   restoreLog({ wasAway: began !== null });
-  const current = await loadAccount();
+  const current = await loadAccount().finally(settle);
   returnFocus();
   if (isConsented) log(t("app.admin_consented"));
   let failure = null;
@@ -366,6 +371,9 @@ export function enable(button, isEnabled, refuge) {
 let begin;
 /** The page's start; a press of a button waits for it. */
 const ready = new Promise((resolve) => (begin = resolve));
+
+let settle;
+const settled = new Promise((resolve) => (settle = resolve));
 
 /** The configured applications, with the page's own; empty when they could not be loaded. */
 export const known = loadApplications().catch((failure) => {

@@ -28,7 +28,10 @@ export function fill(box) {
   way.children[1].role = "status";
   share.hidden = true;
   share.addEventListener("click", source.share);
-  box.append(empty, way, flows, ...(source.share ? [share] : []), legend);
+  box.append(empty, way, ...(source.share ? [share] : []), flows, legend);
+  // Until the first answer, or what kept it away, nothing stands there that would move.
+  box.hidden = true;
+  place = box;
   // In a field they move the caret, and what scrolls scrolls.
   document.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -60,8 +63,13 @@ let explained;
 /** The newest answer counts, whatever order they come in. */
 let asked = 0;
 
+/** The panel's content. */
+let place;
+
 /** Loads the steps again. */
-export async function update() {
+export const update = () => load().finally(() => (place.hidden = false));
+
+async function load() {
   const turn = ++asked;
   let answer = { events: [] };
   empty.textContent = t("timeline.nothing");
