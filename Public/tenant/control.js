@@ -4,15 +4,23 @@ const search = document.getElementById("search");
 const shown = document.getElementById("shown");
 let fading;
 
-/** Hides the failures that lack a word of the search, and the groups in which none is left. */
-function filter() {
+/** Hides the failures that lack a word of the search, and the groups in which none is left. A new search opens what it finds, and closes it again. */
+function filter({ isNew = true } = {}) {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all = [...failures.querySelectorAll(".setting")];
   for (const each of all) {
     const text = `${each.textContent} ${each.dataset.key}`.toLowerCase();
     each.hidden = !words.every((word) => text.includes(word));
   }
-  for (const group of failures.children) group.hidden = !group.querySelector(".setting:not([hidden])");
+  for (const group of failures.children) {
+    group.hidden = !group.querySelector(".setting:not([hidden])");
+    const isFound = words.length > 0 && !group.hidden;
+    if (isNew && isFound && !group.open) group.open = group.dataset.found = true;
+    else if (!isFound && group.dataset.found) {
+      delete group.dataset.found;
+      group.open = group.dataset.on > 0;
+    }
+  }
   const count = all.filter((each) => !each.hidden).length;
   const text = words.length === 0 ? "" : shown.dataset.text.replace("%1", count).replace("%2", all.length);
   if (shown.textContent !== text) shown.textContent = text;
@@ -32,11 +40,19 @@ export function update(page) {
       old.hidden = false;
       if (old.outerHTML !== news[index].outerHTML) old.replaceWith(news[index]);
     }
+    for (const [index, group] of [...failures.children].entries()) {
+      const { firstElementChild: title, dataset } = fresh.children[index];
+      if (dataset.on === group.dataset.on) continue;
+      group.querySelector("summary").replaceChildren(...title.childNodes);
+      group.open ||= group.dataset.on === "0";
+      group.dataset.on = dataset.on;
+    }
+    filter({ isNew: false });
   } else {
     failures.dataset.for = fresh.dataset.for;
     failures.replaceChildren(...fresh.childNodes);
+    filter();
   }
-  filter();
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
@@ -86,6 +102,6 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   send(event.target, event.submitter);
 });
-search.addEventListener("input", filter);
+search.addEventListener("input", () => filter());
 // The browser restores what was typed.
-addEventListener("pageshow", filter);
+addEventListener("pageshow", () => filter());

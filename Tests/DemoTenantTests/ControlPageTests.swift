@@ -207,6 +207,38 @@ struct ControlPageTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ([:], "", "Tokens", "Failures: 10, on: 0"),
+            (["token_delay_ms": 5], "", "The network", "Failures: 5, on: 1"),
+            (["expire_tokens": true, "missing_scope": "Mail.Read"], "", "Graph and APIs", "Failures: 4, on: 2"),
+            (["require_mfa": "adele@contoso.example"], "", "The sign-in page", "Failures: 5, on: 1"),
+            (["refresh_token_seconds": 7_776_000], "", "Tokens", "Failures: 10, on: 0"),
+            (["rules": [forAdele]], "", "Graph and APIs", "Failures: 4, on: 0"),
+            (["rules": [forAdele]], "&user=adele@contoso.example", "Graph and APIs", "Failures: 4, on: 1"),
+            (["token_delay_ms": 5], "&user=adele@contoso.example", "The network", "Failures: 5, on: 0"),
+        ] as [([String: JSONValue], String, HTML, HTML)])
+    func `a group is folded unless something in it is on, and its title says how many it has and how many are on`(
+        _ settings: [String: JSONValue], _ choice: String, _ title: HTML, _ count: HTML
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.control(.object(settings))
+            let page = try await browser.get("/control?ui_locales=en\(choice)", headers: Self.html).text
+            let on = try #require(count.text.last.map(String.init))
+            #expect(
+                page.contains(
+                    """
+                    <details class="panel group" data-on="\(on)"\(on == "0" ? "" : " open")>
+                    <summary><h2>\(title.text)</h2> <span class="small">\(count.text)</span></summary>
+                    """))
+        }
+    }
+
+    private static let forAdele: JSONValue = [
+        "when": ["user": "adele@contoso.example"], "graph_error": ["status": 503],
+    ]
+
     @Test func `every effect is on the page, or in JSON alone`() {
         let shown = Set(ControlKey.groups.flatMap(\.keys).map(\.name))
         #expect(

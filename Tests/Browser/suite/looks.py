@@ -193,6 +193,7 @@ def accessible_tenant(browser):
     browser.driver.get(browser.server.tenant + "/control")
     browser.one("h1")
     browser.expect_accessible("tenant control")
+    unfold(browser, "expire_tokens")
     browser.one("#expire_tokens").click()
     browser.one(".rules li")
     browser.expect_accessible("tenant control with something active")
@@ -571,6 +572,7 @@ def control_returns(browser):
     browser.press("Failures")
     browser.wait("the control page", browser.at_tenant)
     for place in ("token_error", "graph_error"):
+        unfold(browser, place)
         row = browser.one(f"form:has(#{place}) .row")
         assert row.find_element("css selector", "label").text.startswith("Times"), row.text
     name = browser.driver.execute_script("return document.querySelector('form:has(#graph_error) .times').labels[0].textContent")
@@ -621,6 +623,11 @@ def control_rules(browser):
     assert "Everything works normally." in browser.one("#now").text
 
 
+def unfold(browser, key):
+    """Opens the group of a failure by its title."""
+    browser.one(f"details:not([open]):has(#{key}) > summary").click()
+
+
 # The place of a switch in the window.
 PLACE = "return document.getElementById('expire_tokens').getBoundingClientRect().top"
 
@@ -634,6 +641,7 @@ def control_in_place(browser):
         shift, nodes = browser.driver.execute_async_script(SHIFT)
         assert shift < 0.02, f"at {width} it moves while it loads: {shift:.3f} by {nodes}"
         assert browser.driver.execute_script("return document.querySelector('#search').getBoundingClientRect().bottom") < height, f"at {width} the search is out of sight"
+        unfold(browser, "expire_tokens")
         switch = browser.one("#expire_tokens")
         assert switch.get_attribute("role") == "switch" and switch.get_attribute("aria-checked") == "false"
         browser.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' }); arguments[0].focus()", switch)
@@ -653,11 +661,18 @@ def control_in_place(browser):
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
 
 
-@test("the search finds failures by words, names and numbers, and hides the groups without any; a switch acts in place, and a used failure leaves the list by itself")
+@test("the groups of failures are folded; the search opens those that have what it finds, hides the others, and closes them again; a switch acts in place, and a used failure leaves the list by itself")
 def control_search(browser):
     browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
     shown = lambda: browser.driver.execute_script("return [...document.querySelectorAll('#failures .setting')].filter((e) => e.checkVisibility()).map((e) => e.dataset.key)")
-    all_of_them = len(shown())
+    all_of_them = len(browser.all("#failures .setting"))
+    assert all_of_them > 20 and not shown()
+    for width in (390, 1440):
+        browser.size(width, 900)
+        height = browser.driver.execute_script("return document.getElementById('failures').offsetHeight")
+        assert height < 450, f"at {width} the folded groups are {height} pixels high"
+    unfold(browser, "expire_tokens")
+    graph = shown()
     switch = browser.one("#expire_tokens")
     browser.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' }); arguments[0].focus()", switch)
     before = browser.driver.execute_script(PLACE)
@@ -666,6 +681,7 @@ def control_search(browser):
     assert abs(browser.driver.execute_script(PLACE) - before) < 2, "the page jumps"
     assert browser.driver.execute_script("return document.activeElement.id") == "expire_tokens", "the focus is lost"
     assert "refuse every access token issued until now." in browser.one(".rules li").text
+    assert browser.one("details:has(#expire_tokens) > summary").text.endswith("Failures: 4, on: 1")
     browser.press("Undo")
     browser.wait("it is off", lambda: browser.one("#expire_tokens").get_attribute("aria-checked") == "false" and not browser.all(".rules li"))
     for words, expected in (("Revoke", ["revoke"]), ("claims challenge", ["claims_challenge"]), ("native_failure", ["native_failure"]), ("53003", ["authorize_platform_error", "token_platform_error"]), ("nothing like it", [])):
@@ -674,7 +690,8 @@ def control_search(browser):
         browser.wait(f"what fits {words}", lambda: set(shown()) >= set(expected) and len(shown()) < all_of_them / 2)
         assert browser.one("#shown").text == f"Shown: {len(shown())} of {all_of_them}"
         assert len([e for e in browser.all("#failures .group") if e.is_displayed()]) <= len(shown())
-    browser.one("#search").clear()
+    browser.one("#search").send_keys(Keys.CONTROL, "a", Keys.DELETE)
+    browser.wait("only what was opened by hand", lambda: shown() == graph)
     browser.one("#search").send_keys("scope ")
     browser.server.control(close_connection="graph")
     browser.driver.refresh()

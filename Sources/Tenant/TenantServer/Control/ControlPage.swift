@@ -70,11 +70,25 @@ struct ControlPage: Page {
             (group.isInTutorials ? tryURL : nil).map { " <a href=\"\($0)\">\(HTML(saying: "Try it in iOS"))</a>" } ?? ""
         let keys = group.keys.filter { !kept.isForSome || $0.isForRules }
         guard !keys.isEmpty else { return "" }
-        return panel(
-            group.title, style: "group",
-            ["<p class=\"small\">\(HTML(saying: group.lead))\(link)</p>\n"] + keys.map(element)
-                + (group.keys.contains { $0.name == "token_error" }
-                    ? ["<p class=\"small\">\(HTML(saying: ControlKey.memory))</p>"] : []))
+        let on = keys.count(where: isOn)
+        let memory: HTML =
+            group.keys.contains { $0.name == "token_error" }
+            ? "<p class=\"small\">\(HTML(saying: ControlKey.memory))</p>" : ""
+        return """
+            <details class="panel group" data-on="\(on)"\(on > 0 ? " open" : "" as HTML)>
+            <summary><h2>\(HTML(saying: group.title))</h2> \
+            <span class="small">\(HTML(saying: "Failures: %@, on: %@", "\(keys.count)", "\(on)"))</span></summary>
+            <p class="small">\(HTML(saying: group.lead))\(link)</p>
+            \(keys.map(element))\(memory)
+            </details>
+
+            """
+    }
+
+    /// Whether a setting differs from normal: for the page's choice, or else for everyone.
+    private func isOn(_ key: ControlKey) -> Bool {
+        if kept.isForSome { return ownRules.contains { key.json($0.effects) != nil } }
+        return key.isEffect ? state[key.name] != key.normal : !(state[key.name]?.array ?? []).isEmpty
     }
 
     private func element(_ key: ControlKey) -> HTML {
@@ -85,12 +99,18 @@ struct ControlPage: Page {
         ).html
     }
 
-    /// The rule of the present choice that has this effect and no other.
-    private func ownRule(_ key: ControlKey) -> Int? {
-        active.first { rule in
+    /// The rules of the present choice.
+    private var ownRules: [Rule] {
+        active.filter { rule in
             rule.key == nil && rule.when.clientID == kept.client?.lowercased()
                 && rule.when.username == kept.user?.lowercased() && rule.when.session == nil
-                && ControlKey.effects.filter { $0.json(rule.effects) != nil }.map(\.name) == [key.name]
+        }
+    }
+
+    /// The rule of the present choice that has this effect and no other.
+    private func ownRule(_ key: ControlKey) -> Int? {
+        ownRules.first { rule in
+            ControlKey.effects.filter { $0.json(rule.effects) != nil }.map(\.name) == [key.name]
                 && key.json(rule.effects) == true
         }?.id
     }
@@ -186,7 +206,7 @@ struct ControlPage: Page {
             ])
     }
 
-    private func panel(_ title: HTML, style: HTML = "", _ elements: [HTML]) -> HTML {
-        "<section class=\"panel \(style)\">\n<h2>\(HTML(saying: title))</h2>\n\(elements)\n</section>"
+    private func panel(_ title: HTML, _ elements: [HTML]) -> HTML {
+        "<section class=\"panel\">\n<h2>\(HTML(saying: title))</h2>\n\(elements)\n</section>"
     }
 }
