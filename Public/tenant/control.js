@@ -1,5 +1,6 @@
 const notice = document.getElementById("notice");
 const failures = document.getElementById("failures");
+const chosen = document.getElementById("chosen");
 const search = document.getElementById("search");
 const shown = document.getElementById("shown");
 let fading;
@@ -29,7 +30,7 @@ function filter({ isNew = true } = {}) {
 /** Takes over what has changed; what somebody has begun to choose elsewhere stays. */
 export function update(page) {
   const focused = document.activeElement?.id;
-  for (const id of ["now", "rest"]) {
+  for (const id of ["now", "chosen", "rest"]) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (old.innerHTML !== fresh.innerHTML) old.replaceChildren(...fresh.childNodes);
   }
@@ -49,8 +50,10 @@ export function update(page) {
     }
     filter({ isNew: false });
   } else {
+    const open = [...failures.querySelectorAll("details[open] h2")].map((title) => title.textContent);
     failures.dataset.for = fresh.dataset.for;
     failures.replaceChildren(...fresh.childNodes);
+    for (const group of failures.children) group.open ||= open.includes(group.querySelector("h2").textContent);
     filter();
   }
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
@@ -82,10 +85,15 @@ async function send(form, button) {
     if (isChoice) {
       history.replaceState(null, "", answer.url);
       document.getElementById("choice").replaceWith(choice);
-      choice.querySelector("button").focus({ preventScroll: true });
+      if (chosen.firstElementChild) {
+        // What the choice is for comes into sight, with the switches below it.
+        chosen.focus({ preventScroll: true });
+        const { top, bottom } = chosen.getBoundingClientRect();
+        if (top < 0 || bottom > innerHeight / 2) chosen.scrollIntoView();
+      } else choice.querySelector("button").focus({ preventScroll: true });
     }
     say(page);
-    const now = place ? place.querySelector(`.setting[data-key="${key}"]`) : isChoice ? choice : form;
+    const now = place ? place.querySelector(`.setting[data-key="${key}"]`) : form;
     if (now?.isConnected) scrollBy(0, now.getBoundingClientRect().top - top);
     if (document.activeElement === document.body) {
       const next = place ? now?.querySelector("button") : document.querySelector("#now h2");

@@ -62,6 +62,32 @@ struct ControlPageTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("", nil), ("&times=2", nil),
+            ("&client=\(TestTenant.native.id.uppercased())", "Only for Native &lt;tutorial&gt;"),
+            ("&user=adele@contoso.example&times=2", "Only for Adele Vance"),
+            (
+                "&client=\(TestTenant.native.id)&user=new@contoso.example",
+                "Only for Native &lt;tutorial&gt;, new@contoso.example"
+            ),
+        ])
+    func `above the switches of a choice stands whom they are for, and the way back to everyone`(
+        _ choice: String, _ title: String?
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let address = "/control?ui_locales=en&return_to=/ios\(choice)"
+            let page = try await tenant.browser().get(address, headers: Self.html).text
+            guard let title else {
+                #expect(page.contains("<div id=\"chosen\" tabindex=\"-1\"></div>"))
+                return
+            }
+            #expect(page.contains("<div id=\"chosen\" tabindex=\"-1\"><h2>\(title)</h2>"))
+            let back = "<a href=\"/control?ui_locales=en&amp;return_to=%2Fios\">Back to everyone</a>"
+            #expect(page.contains(back), "\(page)")
+        }
+    }
+
     @Test(arguments: [
         ("client=nobody", "token_delay_ms", "5", "when: client: "),
         ("user=nobody", "token_delay_ms", "5", "when: user: "),

@@ -7,6 +7,7 @@ import urllib.request
 from itertools import product
 
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 from .browser import ADELE, BOTH
 from .kiosk import kiosk
@@ -598,12 +599,13 @@ def control_rules(browser):
     browser.tab_to("#when_times")
     browser.keys("1", Keys.ENTER)
     browser.wait("the choice", lambda: "user=megan" in browser.driver.current_url)
-    assert browser.driver.execute_script("return document.activeElement.textContent") == "Choose"
-    assert "becomes a rule for this choice alone" in browser.one("main").text
+    assert browser.driver.execute_script("return document.activeElement.id") == "chosen"
+    said = browser.one("#chosen").text
+    assert said.startswith("Only for Megan Bowen\nWhat you set now becomes a rule for this choice alone."), said
     assert not browser.all("[name=revoke], [name=rotate_key]"), "no rule can have these"
     browser.expect_accessible("control for one")
-    browser.tab_to("#search")
-    browser.keys("graph")
+    browser.tab_to("details:has(#graph_error) > summary")
+    browser.keys(Keys.ENTER)
     browser.tab_to("#graph_error")
     browser.keys("503")
     browser.tab_to("form:has(#graph_error) button")
@@ -626,6 +628,29 @@ def control_rules(browser):
 def unfold(browser, key):
     """Opens the group of a failure by its title."""
     browser.one(f"details:not([open]):has(#{key}) > summary").click()
+
+
+@test("on a phone and in a wide window, a choice brings into sight whom the switches are for, what was open stays open, and one press leads back to everyone", needs="time")
+def control_choice(browser):
+    for width, height in ((390, 844), (1440, 900)):
+        browser.size(width, height)
+        browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+        unfold(browser, "access_token_seconds")
+        browser.one("#access_token_seconds").send_keys("77")
+        browser.one("details:has(#choice) > summary").click()
+        apps = Select(browser.one("#when_client"))
+        apps.select_by_index(1)
+        title = f"Only for {apps.first_selected_option.text}"
+        browser.press("Choose")
+        browser.wait("the choice", lambda: browser.one("#chosen h2").text == title)
+        top, bottom, first = browser.driver.execute_script(
+            "return [...['top', 'bottom'].map((side) => document.getElementById('chosen').getBoundingClientRect()[side]), document.querySelector('.group').getBoundingClientRect().bottom]")
+        assert 0 <= top and bottom < first < height, f"at {width} the choice is at {top} to {bottom}, the first group ends at {first}"
+        assert not browser.one("#access_token_seconds").get_attribute("value"), "a rule begins from normal"
+        browser.shoot(f"control for one app {width}")
+        browser.press("Back to everyone")
+        browser.wait("everyone", lambda: "client" not in browser.driver.current_url)
+        assert not browser.all("#chosen > *")
 
 
 # The place of a switch in the window.

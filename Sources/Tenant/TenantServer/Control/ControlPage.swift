@@ -52,6 +52,7 @@ struct ControlPage: Page {
         <div class="search scripted"><label for="search">\(HTML(saying: "Search the failures"))</label>
         <input type="search" id="search" autocomplete="off" aria-describedby="shown">
         <p class="small" id="shown" role="status" data-text="\(HTML(saying: "Shown: %@ of %@", "%1", "%2"))"></p></div>
+        <div id="chosen" tabindex="-1">\(chosen)</div>
         <div id="failures" data-for="\(kept.client ?? "") \(kept.user ?? "")">
         \(ControlKey.groups.map(group))
         </div>
@@ -134,24 +135,42 @@ struct ControlPage: Page {
 
             """
         }
-        let effect: HTML =
-            kept.isForSome
-            ? "<p><strong>\(HTML(saying: "What you set now becomes a rule for this choice alone."))</strong></p>\n" : ""
         return """
             <details class="panel"\(kept.isForSome ? " open" : "" as HTML)>
             <summary><h2>\(HTML(saying: "For one app or person"))</h2></summary>
             <p class="small">\(HTML(saying: "Choose an app or a person. What you set after that is a rule for them alone."))</p>
-            <form method="get" action="/control" id="choice">
+            <form method="get" action="/control#chosen" id="choice">
             \(kept.hiddenFields)\(select("client", "App", clients, kept.client))\
             \(select("user", "Person", people, kept.user))\
             <label for="when_times">\(HTML(saying: "Number of requests"))</label>
             <div class="row"><input id="when_times" name="times" type="number" min="1" value="\(kept.times ?? "")" \
             aria-describedby="when_effect"><button>\(HTML(saying: "Choose"))</button></div>
             <p class="small" id="when_effect">\(HTML(saying: "Without a number, the rule stays until you end it. Requests that name no app or person, such as those for keys, follow no such rule."))</p>
-            \(effect)</form>
+            </form>
             </details>
 
             """
+    }
+
+    /// To whom the failures below it happen, if not to everyone, what to do next, and the way back.
+    private var chosen: HTML {
+        guard kept.isForSome else { return "" }
+        let names = [kept.client.flatMap(appName), kept.user.map(personName)].compactMap { $0 }.joined(separator: ", ")
+        return """
+            <h2>\(HTML(saying: "Only for %@", "\(names)"))</h2>
+            <p>\(HTML(saying: "What you set now becomes a rule for this choice alone.")) \(HTML(saying: next))</p>
+            <p><a href="\(kept.forEveryone.address())">\(HTML(saying: "Back to everyone"))</a></p>
+            """
+    }
+
+    private let next: HTML =
+        "Next, open a group below and set a failure. It is then listed under “Active now”, where you can undo it."
+
+    private func appName(_ id: String) -> String? { clients.first { $0.id.lowercased() == id.lowercased() }?.name }
+
+    /// Newcomers have no name yet.
+    private func personName(_ username: String) -> String {
+        accounts.first { $0.username == username }?.displayName ?? username
     }
 
     /// All that differs from normal, the newest first, with the way back.
@@ -165,9 +184,8 @@ struct ControlPage: Page {
 
     private func line(_ rule: Rule) -> HTML {
         let json = rule.json
-        let client = rule.when.clientID.flatMap { id in clients.first { $0.id.lowercased() == id } }
-        // Newcomers have no name yet.
-        let user = rule.when.username.map { name in accounts.first { $0.username == name }?.displayName ?? name }
+        let client = rule.when.clientID.flatMap(appName)
+        let user = rule.when.username.map(personName)
         let keys = ControlKey.effects.filter { json[$0.name] != nil }
         let effects = keys.map { key -> HTML in
             let value = json[key.name]
@@ -179,7 +197,7 @@ struct ControlPage: Page {
         let meanings = keys.filter { $0.title != nil }.map { HTML(saying: $0.meaning) }
         let everyone: HTML = rule.when.session == nil ? "Everyone" : "One sign-in"
         let who: HTML =
-            "\(client.map { "\($0.name)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: everyone))"
+            "\(client.map { "\($0)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: everyone))"
         let left: HTML = rule.times.map { "\(HTML(saying: "Requests left: %@.", "\($0)"))<br>" } ?? ""
         let (name, value) = rule.key.map { ("undo", $0) } ?? ("remove", "\(rule.id)")
         let id = "rule_\(rule.id)"

@@ -28,6 +28,13 @@ struct ControlQuery {
     /// Whether the settings are for one app or person, and so become rules.
     var isForSome: Bool { client != nil || user != nil }
 
+    /// The parameters without the choice.
+    var forEveryone: ControlQuery {
+        var query = self
+        (query.client, query.user, query.times) = (nil, nil, nil)
+        return query
+    }
+
     /// The condition and the times of a rule, as members of the JSON interface.
     var rule: [String: JSONValue] {
         let when = ["client": client, "user": user].compactMapValues { $0.map(JSONValue.string) }
