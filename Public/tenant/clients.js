@@ -45,7 +45,7 @@ async function refresh() {
   try {
     const query = new URLSearchParams(location.search);
     for (const name of ["done", "refused"]) query.delete(name);
-    query.set("after", live.dataset.count);
+    query.set("after", live.dataset.mark);
     query.set("ui_locales", document.documentElement.lang);
     const answer = await fetch(`/control?${query}`, { headers: { Accept: "text/html" } });
     if (answer.status !== 200) return;
@@ -56,7 +56,7 @@ async function refresh() {
     const fresh = page.getElementById("live");
     const focused = document.activeElement?.id;
     live.replaceChildren(...fresh.childNodes);
-    live.dataset.count = fresh.dataset.count;
+    live.dataset.mark = fresh.dataset.mark;
     count.textContent = page.getElementById("count").textContent;
     join();
     // A failure on demand may be over.

@@ -204,7 +204,8 @@ struct ClientsTests {
     }
 
     private static func page(_ journal: ClientJournal, isSecure: Bool = true, explainURL: String? = nil) -> String {
-        ClientsSection(journal: journal.now, names: [:], isSecure: isSecure, explainURL: explainURL).content.text
+        ClientsSection(journal: journal.now, mark: "", names: [:], isSecure: isSecure, explainURL: explainURL).content
+            .text
     }
 
     @Test func `the page explains the system's errors until an app has connected, and each number`() throws {

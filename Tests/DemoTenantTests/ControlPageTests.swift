@@ -193,6 +193,30 @@ struct ControlPageTests {
         }
     }
 
+    @Test func `a rule that ends by itself says when, and leaves the page when it has ended`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func page(after mark: Substring? = nil) async throws -> Answer {
+                try await browser.get(
+                    "/control?ui_locales=en\(mark.map { "&after=\($0)" } ?? "")", headers: Self.html)
+            }
+            let rule: JSONValue = ["expire_tokens": true]
+            _ = try await browser.control(["rules": [["seconds": 60, "graph_throttled": true], rule]])
+            let text = try await page().text
+            let end = tenant.clock.now.addingTimeInterval(60).formatted(.iso8601)
+            let shown = end.replacing("T", with: " ").dropLast()
+            #expect(text.contains("Ends by itself at <time datetime=\"\(end)\">\(shown)</time> (UTC).<br>"))
+            #expect(text.ranges(of: "Ends by itself").count == 1)
+            let mark = try #require(text.firstMatch(of: /data-mark="([^"]*)"/)?.output.1)
+            tenant.clock.advance(59)
+            #expect(try await page(after: mark).status == 204)
+            tenant.clock.advance(1)
+            let after = try await page(after: mark)
+            #expect(after.status == 200 && !after.text.contains("Ends by itself"))
+            #expect(after.text.ranges(of: "<button name=\"remove\"").count == 1)
+        }
+    }
+
     @Test(
         arguments: [
             ([], ["suberror": .null, "code": .null]),

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Synchronization
 package import TenantDirectory
 
@@ -29,7 +29,7 @@ package struct Rule: Sendable {
     /// The seconds after which it ends by itself; nil for a rule that somebody has to end.
     package var seconds: Int?
     /// The time at which it ends by itself.
-    var end: Date?
+    package internal(set) var end: Date?
     package var effects = Effects()
 
     /// - Parameter now: the time, which only some rules need.

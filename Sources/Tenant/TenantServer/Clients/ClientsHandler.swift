@@ -26,9 +26,11 @@ struct ClientsHandler: PlatformHandler {
     }
 
     /// The requests for people.
-    var section: ClientsSection {
+    ///
+    /// - Parameter mark: changes with what the page shows.
+    func section(_ mark: String) -> ClientsSection {
         ClientsSection(
-            journal: journal.now, names: registrations.names, isSecure: addresses.isSecure,
+            journal: journal.now, mark: mark, names: registrations.names, isSecure: addresses.isSecure,
             explainURL: registrations.homeURL.map { "\($0)paste" })
     }
 

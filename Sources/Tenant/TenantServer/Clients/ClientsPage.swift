@@ -6,6 +6,8 @@ import WebFormats
 /// The part of the page for people below the failures: what each client asked, as it happens.
 struct ClientsSection {
     let journal: ClientJournal.Content
+    /// Changes with what the page shows.
+    let mark: String
     let names: [String: String]
     /// Whether clients reach the tenant over https, so that they have to trust its certificate.
     let isSecure: Bool
@@ -33,7 +35,7 @@ struct ClientsSection {
         <p class="small" id="joined" role="status" \
         data-text="\(HTML(saying: "Lines of the log that belong to a request below: %@ of %@", "%1", "%2"))"></p>
         </section>
-        <div id="live" data-count="\(journal.count)">
+        <div id="live" data-mark="\(mark)">
         \(trust)
         \(groups)
         </div>
@@ -160,8 +162,13 @@ struct ClientsSection {
 
 extension Date {
     /// The time of day in UTC, as MSAL's log has it.
-    var clock: HTML {
+    var clock: HTML { time { $0.dropFirst(11) } }
+
+    /// The same with its day.
+    var dayAndClock: HTML { time { $0.replacing("T", with: " ") } }
+
+    private func time(_ shown: (String) -> some StringProtocol) -> HTML {
         let text = formatted(.iso8601)
-        return "<time datetime=\"\(text)\">\(String(text.dropFirst(11).prefix(8)))</time>"
+        return "<time datetime=\"\(text)\">\(String(shown(text).dropLast()))</time>"
     }
 }

@@ -21,11 +21,11 @@ struct ControlHandler: PlatformHandler {
 
     /// `GET /control`: the settings as JSON, or the page with them and the applications' requests.
     ///
-    /// To the page's script, `after` is the number of requests that it shows: it gets 204 as long as there are no others.
+    /// To the page's script, `after` is the mark of what it shows: it gets 204 as long as nothing else is to be shown.
     func show(_ request: Request) -> Response {
         guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, controlState()) }
         let query = request.head.query.flatMap { try? FormFields(query: $0) }
-        if query?["after"] == "\(clients.journal.now.count)" { return .noStore(.noContent) }
+        if query?["after"] == mark { return .noStore(.noContent) }
         let refusal = query?["refused"].flatMap { state.sealer.open($0, for: .notice, as: String.self) }
         let language = layout.languages.language(
             uiLocales: query?["ui_locales"], acceptLanguage: request.head[.acceptLanguage])
@@ -37,6 +37,11 @@ struct ControlHandler: PlatformHandler {
                         ?? done.map { "<p class=\"notice calm\">\($0)</p>" },
                     ControlQuery(request, language: language)))
         }
+    }
+
+    /// The number of requests, and the rules in force, which can end by themselves.
+    private var mark: String {
+        ([clients.journal.now.count] + controls.rules.map(\.id)).map(String.init).joined(separator: ",")
     }
 
     /// Confirms a change. A reset does not reach an app's memory.
@@ -85,7 +90,7 @@ struct ControlHandler: PlatformHandler {
         return ControlPage(
             bar: rooms.bar(kept.returnTo), state: controlState(), active: controls.rules, accounts: people.accounts,
             clients: registrations.all,
-            requests: clients.section, notice: notice,
+            requests: clients.section(mark), notice: notice,
             address: "\(addresses.baseURL)/control",
             backURL: homeURL.map { home in kept.returnTo.flatMap { Self.page($0, of: home) } ?? home },
             tryURL: homeURL.map { $0 + "ios" }, kept: kept)

@@ -199,11 +199,12 @@ struct ControlPage: Page {
         let who: HTML =
             "\(client.map { "\($0)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: everyone))"
         let left: HTML = rule.times.map { "\(HTML(saying: "Requests left: %@.", "\($0)"))<br>" } ?? ""
+        let end: HTML = rule.end.map { "\(HTML(saying: "Ends by itself at %@ (UTC).", $0.dayAndClock))<br>" } ?? ""
         let (name, value) = rule.key.map { ("undo", $0) } ?? ("remove", "\(rule.id)")
         let id = "rule_\(rule.id)"
         return """
             <li><form method="post" action="\(kept.address())"><p id="\(id)"><strong>\(who)</strong><br>\
-            \(effects)\(left)<span class="small">\(meanings.map { "\($0) " as HTML })</span></p>
+            \(effects)\(left)\(end)<span class="small">\(meanings.map { "\($0) " as HTML })</span></p>
             <button name="\(name)" value="\(value)" aria-describedby="\(id)">\(HTML(saying: "Undo"))</button></form></li>
 
             """
