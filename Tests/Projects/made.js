@@ -16,13 +16,15 @@ globalThis.fetch = (address, ...more) => {
 const { demoClientID, demoValues, loadProgram, policyPieces, wholeText } = await import("../../Public/scripts/base/project.js");
 const { blocks } = await import("../../Public/scripts/native/setup.js");
 const { projectFiles, projects } = await import("../../Public/scripts/native/project.js");
+const { filled } = await import("../../Public/scripts/base/values.js");
 
 const asked = JSON.parse(await new Response(Deno.stdin.readable).text());
 
 /** The values of a project as the page has them. */
 function valuesOf({ id, tenant, origin, values }) {
   const { kind } = projects.find((each) => each.id === id);
-  const demo = tenant === "demo" && { ...demoValues(kind, origin), client_id: demoClientID(values.bundle_id) };
+  const { root_url, named } = filled({ kind, tenant, ...(origin && { demo_url: origin }) });
+  const demo = tenant === "demo" && { ...demoValues(kind, origin), client_id: demoClientID(values.bundle_id), root_url, named };
   const all = { ...values, ...demo, tenant };
   return kind === "b2c" ? { ...all, ...policyPieces(all.authority) } : all;
 }

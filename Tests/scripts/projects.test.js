@@ -32,6 +32,30 @@ for (const kind of new Set(projects.map((project) => project.kind))) {
   });
 }
 
+for (
+  const [own, command, not] of [
+    ["yes", "companion demo --https --native com.contoso.tasks", "docker run"],
+    ["", "companion tenant --state", "companion demo"],
+  ]
+) {
+  Deno.test(`the README for the demo's tenant has the addresses that were filled in, and starts it: ${command}`, () => {
+    const values = {
+      demo: "yes",
+      external: "yes",
+      ios: "yes",
+      own_demo: own,
+      bundle_id: "com.contoso.tasks",
+      root_url: "http://localhost:8082/root.pem",
+      named: "https://fabrikam.ciamlogin.localhost:8081/fabrikam.example",
+    };
+    const text = wholeText(fillTemplate(read("Public/projects/readme.txt"), { format: "md", values }));
+    for (const part of [command, "curl --output companion-root.pem http://localhost:8082/root.pem\n", `\`${values.named}\``]) {
+      assert.ok(text.includes(part), `${part}\n${text}`);
+    }
+    for (const part of [not, ":8443/", ":8444/"]) assert.ok(!text.includes(part), `${part}\n${text}`);
+  });
+}
+
 for (const { id, set } of projects) {
   Deno.test(`the README for the demo's tenant says to sign out before another project, whose accounts are the same: ${id}`, () => {
     const keys = (...more) => {

@@ -91,12 +91,21 @@ export function address(text) {
 
 const policyAuthority = ({ host, tenant_name: tenant, sign_in_policy: policy }) => `https://${host}/tfp/${tenant}/${policy}`;
 
+/** Where the tenant of this demo runs, to whose failures the bar of the page leads; undefined at a server that is no demo. */
+export const ownTenant = document.querySelector('.rooms a[href*="/control?ui_locales="]')?.origin;
+
 /** The demo's tenant, as `companion tenant` announces it. */
 function demo({ kind, demo_url: url }) {
   const root = new URL(address(url) ?? demoOrigin);
   /** @type {any} */
   const values = demoValues(kind, root.origin);
-  const more = { control: `${root.origin}/control`, root_url: `http://${root.hostname}:${Number(root.port || 443) + 1}/root.pem` };
+  const more = {
+    control: `${root.origin}/control`,
+    root_url: `http://${root.hostname}:${Number(root.port || 443) + 1}/root.pem`,
+    // The tenant of the demo whose page this is starts with it.
+    own_demo: root.origin === ownTenant,
+    named: `https://fabrikam.ciamlogin.${root.host}/fabrikam.example`,
+  };
   return { ...(kind === "b2c" && { ...ofKind.b2c, ...policyPieces(values.authority) }), ...more, ...values };
 }
 

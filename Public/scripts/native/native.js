@@ -6,9 +6,15 @@ import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
 import { base, element, isShared, language, loadTexts, ofBrowser, t, withElements } from "../base/page.js";
 import { cloudOf } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
-import { own, remember } from "../base/values.js";
+import { own, ownTenant, remember } from "../base/values.js";
 
 const dated = await numbers();
+
+if (ownTenant) {
+  const note = document.getElementById("demo_url-note");
+  note.textContent = ownTenant.startsWith("https:") ? t("setup.demo_own") : t("setup.demo_plain", { tenant: ownTenant });
+}
+
 const rest = document.getElementById("rest");
 
 /** A part that few people come to: its module is loaded when the reader is near it, and then fills its place. */

@@ -3,7 +3,7 @@
 import { button, copyButton } from "../base/buttons.js";
 import { element, loadJSON, t } from "../base/page.js";
 import { swiftList, swiftText } from "../base/project.js";
-import { filled, followValues, remember } from "../base/values.js";
+import { filled, followValues, ownTenant, remember } from "../base/values.js";
 
 export const setup = await loadJSON(new URL("../../data/native.json", import.meta.url));
 
@@ -57,7 +57,13 @@ function show(values) {
  * or wrong, a placeholder stands for it.
  */
 export function followForm(onChange) {
-  form.addEventListener("input", ({ target }) => target.name && remember({ [target.name]: value(target) }));
+  // MSAL takes no plain http: such a tenant is not filled in.
+  const isSecure = ownTenant?.startsWith("https:");
+  form.addEventListener("input", ({ target }) => {
+    if (!target.name) return;
+    const isOwn = isSecure && target.name === "tenant" && target.value === "demo";
+    remember({ [target.name]: value(target), ...(isOwn && { demo_url: ownTenant }) });
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   // The page comes with an empty form, of which no browser restores anything: what is in it was chosen or typed before this script came.
   for (const field of form.querySelectorAll("input[name]")) {
@@ -74,9 +80,9 @@ export function followForm(onChange) {
 }
 
 /** Whether a section, a step or a block is meant for an app with these values. */
-export const isFor = ({ kinds, tenants, platforms, known }, values) =>
+export const isFor = ({ kinds, tenants, platforms, known, own }, values) =>
   [[kinds, values.kind], [tenants, values.tenant], [platforms, values.platform]].every(([only, one]) => !only || only.includes(one)) &&
-  [undefined, values.known_authority].includes(known);
+  [undefined, values.known_authority].includes(known) && [undefined, values.own_demo ?? false].includes(own);
 
 /** The blocks of a platform, with the values in their text. Names that end in _text or _list stand for literals of Swift. */
 export function blocks(platform, values) {

@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import secrets
+import ssl
 import subprocess
 import urllib.request
 
@@ -29,7 +30,9 @@ class Server:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 self.command(), cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        answered(self.process, lambda: urllib.request.urlopen(self.origin + "/readyz", timeout=SECONDS).close(), "the companion is ready", self.log_tail)
+        # Nobody knows who has signed the certificate of a demo over https.
+        context = ssl._create_unverified_context()
+        answered(self.process, lambda: urllib.request.urlopen(self.origin + "/readyz", timeout=SECONDS, context=context).close(), "the companion is ready", self.log_tail)
 
     def command(self):
         return [self.binary, "demo", "--port", str(self.port), "--database", self.folder / "companion.sqlite", "--public", self.public]
@@ -85,6 +88,19 @@ class Server:
 
     def log_tail(self, lines=25):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+
+class SecureServer(Server):
+    """`companion demo --https`, whose certificates are its own: a browser has to take them as they are."""
+
+    def __init__(self, usual):
+        folder = usual.folder / "secure"
+        folder.mkdir(exist_ok=True)
+        super().__init__(usual.binary, usual.public, folder, {"COMPANION_DEVELOPMENT_CA": str(folder / "ca")})
+        self.origin, self.tenant = (address.replace("http:", "https:") for address in (self.origin, self.tenant))
+
+    def command(self):
+        return [*super().command(), "--https"]
 
 
 CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"  # CompanionCommand/DemoApplications

@@ -13,6 +13,7 @@ from .languages import TEXTS
 from .looks import SHIFT
 from .native import BUNDLE, CLIENT, blocks, fill, unfold
 from .registry import registry
+from .server import SecureServer
 
 tests, test = registry("setup", time="Each kind of guide at five widths, and the clipboard. The values, the steps and the download decide, with setup.test.js and dated.test.js.")
 
@@ -143,6 +144,31 @@ def demo(browser):
         port = int(announced["base_url"].rsplit(":", 1)[1]) + 1
         assert f"http://localhost:{port}/root.pem" in blocks(browser)["Trust its certificate in the simulator"]
     assert "knownAuthorities" in blocks(browser)["MSAL configuration"]
+
+
+@test("the demo's values are those of the tenant that runs; of one over plain http the page says that MSAL refuses it, and what to start")
+def own_demo(browser):
+    visit(browser)
+    enter(browser, bundle_id=BUNDLE)
+    choose(browser, tenant="demo")
+    note = browser.one("#demo_url-note").text
+    assert f"({browser.server.tenant}) uses plain HTTP, which MSAL does not accept" in note and "companion demo --https" in note, note
+    assert filled(browser)["authority"] == "https://localhost:8443/common"
+    browser.expect_clean()
+    browser.cdp("Security.setIgnoreCertificateErrors", ignore=True)
+    server = SecureServer(browser.server)
+    try:
+        with browser.visiting(server):
+            visit(browser)
+            enter(browser, bundle_id=BUNDLE)
+            choose(browser, tenant="demo")
+            assert browser.one("#demo_url").get_attribute("value") == server.tenant
+            assert browser.one("#demo_url-note").text.startswith("This demo's own tenant.")
+            assert filled(browser)["authority"] == f"{server.tenant}/common"
+            assert blocks(browser)["Start the tenant"].strip() == f"companion demo --https --native {BUNDLE}"
+            browser.shoot("native with the demo's own tenant")
+    finally:
+        browser.cdp("Security.setIgnoreCertificateErrors", ignore=False)
 
 
 GIVEN = {"client_id": CLIENT, "bundle_id": BUNDLE}
