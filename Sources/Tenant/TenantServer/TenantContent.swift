@@ -22,7 +22,10 @@ extension DemoTenantConfiguration {
 
     /// The layout of the pages, with their texts.
     func layout() throws(DemoTenantError) -> PageLayout {
-        guard let content else { return try PageLayout(publicFolder: publicFolder, kioskURL: kioskURL) }
-        return PageLayout(languages: content.languages, kioskURL: kioskURL)
+        let homeURL = clients.lazy.compactMap(\.homeURL).first
+        guard let content else {
+            return try PageLayout(publicFolder: publicFolder, kioskURL: kioskURL, homeURL: homeURL)
+        }
+        return PageLayout(languages: content.languages, kioskURL: kioskURL, homeURL: homeURL)
     }
 }

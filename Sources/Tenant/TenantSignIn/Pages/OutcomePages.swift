@@ -17,6 +17,7 @@ package struct ErrorPage: Page {
 
     package var title: HTML { "Sorry, but we’re having trouble signing you in" }
     package var status: HTTPResponse.Status { error.status }
+    package var isDeadEnd: Bool { true }
 
     package var content: HTML {
         """
@@ -36,6 +37,7 @@ struct BlockedPage: Page {
     let diagnostics: Diagnostics
 
     var title: HTML { "You cannot access this right now" }
+    var isDeadEnd: Bool { true }
 
     private let criteria: HTML =
         "Your sign-in was successful but does not meet the criteria to access this resource. For example, you might be "
@@ -63,6 +65,7 @@ struct UnassignedPage: Page {
     let diagnostics: Diagnostics
 
     var title: HTML { "Sorry, but we’re having trouble signing you in" }
+    var isDeadEnd: Bool { true }
 
     private let explanation: HTML =
         "Only people who are assigned to <strong>%@</strong> can use it. Ask an admin to assign your account, or a group "

@@ -18,6 +18,8 @@ package protocol Page {
     var layout: String { get }
     /// The link at the foot of the page.
     var footLink: HTML { get }
+    /// Whether it leads to no application, so that the companion is the way out, if the tenant knows one.
+    var isDeadEnd: Bool { get }
 }
 
 extension Page {
@@ -25,6 +27,7 @@ extension Page {
     package var bar: HTML? { nil }
     package var head: HTML { "" }
     package var layout: String { "card-layout" }
+    package var isDeadEnd: Bool { false }
     package var footLink: HTML {
         "<a href=\"/control?ui_locales=\(DemoLanguage.tag)\">\(HTML(saying: "Failures on demand"))</a>"
     }
@@ -35,27 +38,35 @@ package struct PageLayout: Sendable {
     package let languages: Languages
     /// The start page of a kiosk, at whose distance the pages are read; nil if the tenant is not at one.
     let kioskURL: String?
+    /// The start page of the companion whose demo this is; nil if the tenant runs alone.
+    private let homeURL: String?
 
     /// - Parameter publicFolder: The folder with the texts, in `languages/demo`.
-    package init(publicFolder: String, kioskURL: String?) throws(DemoTenantError) {
+    package init(publicFolder: String, kioskURL: String?, homeURL: String? = nil) throws(DemoTenantError) {
         do {
             languages = try Languages(folder: publicFolder + "/languages/demo", cookieName: "")
             try languages.requireSameSentences()
         } catch {
             throw .texts("\(error)")
         }
-        self.kioskURL = kioskURL
+        (self.kioskURL, self.homeURL) = (kioskURL, homeURL)
     }
 
     /// With texts that have been read before.
-    package init(languages: Languages, kioskURL: String?) {
+    package init(languages: Languages, kioskURL: String?, homeURL: String?) {
         self.languages = languages
-        self.kioskURL = kioskURL
+        (self.kioskURL, self.homeURL) = (kioskURL, homeURL)
     }
 
     /// Returns the link at the foot; the visitors of a kiosk are not led to the failures.
     private func footLink(_ page: any Page) -> HTML {
         kioskURL == nil ? page.footLink : ""
+    }
+
+    /// Leads to what the tenant was started with, and never to an address of the request.
+    private var wayOut: HTML {
+        (kioskURL ?? homeURL).map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" }
+            ?? ""
     }
 
     private var brand: HTML {
@@ -83,6 +94,7 @@ package struct PageLayout: Sendable {
             <main>
             \(page.bar == nil ? brand : "")
             \(page.content)
+            \(page.isDeadEnd ? wayOut : "")
             </main>
             <footer>
             <p>\(HTML(
