@@ -439,27 +439,6 @@ struct ControlTests {
         }
     }
 
-    @Test(
-        arguments: [
-            ("/portal", "http://localhost:8080/c/portal"),
-            ("/portal?app=ios&tab=api", "http://localhost:8080/c/portal?app=ios&tab=api"),
-            ("/", "http://localhost:8080/c/"),
-        ])
-    func `the page leads back to the application's page that the browser came from`(path: String, expected: String) {
-        #expect(ControlHandler.page("/c" + path, of: "http://localhost:8080/c/") == expected)
-    }
-
-    @Test(
-        arguments: [
-            "//evil.example/", "http://evil.example/", "/\\evil.example/c/", "\\\\evil.example", "/c/../other",
-            "/other", "/c",
-            "javascript:alert(1)", "", "c/portal", "http://localhost:8080/c/", "/c@evil.example/",
-            "//localhost:8081/c/",
-        ])
-    func `the page leads back to no other place`(path: String) {
-        #expect(ControlHandler.page(path, of: "http://localhost:8080/c/") == nil)
-    }
-
     @Test func `people get a page whose forms come back to it`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

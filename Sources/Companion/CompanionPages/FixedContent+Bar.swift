@@ -25,7 +25,7 @@ extension FixedContent {
             ? "<details class=\"menu\" id=\"accounts\"><summary>\(text("accounts.title", in: language))</summary></details>"
             : ""
         let rooms = Place.allCases.compactMap { place in
-            address(of: place, in: language, here: here ?? path(of: current, application)).map { address in
+            address(of: place, in: language, here: here ?? path(of: current, application), from: here).map { address in
                 RoomBar.Room(
                     title: "\(text("bar.\(place.rawValue)", in: language))",
                     address: address.hasPrefix("/") ? origin + address : address,
@@ -60,11 +60,17 @@ extension FixedContent {
     }
 
     /// Returns the address of a room; nil if this server does not have it.
-    private func address(of place: Place, in language: Language, here: String) -> String? {
-        switch place {
-        case .learn: firstTutorial.map(publicURL.pagePath)
+    ///
+    /// - Parameter left: the page that was left for the failures, to which its room leads back.
+    private func address(of place: Place, in language: Language, here: String, from left: String?) -> String? {
+        func path(_ isOfRoom: (Application.Page) -> Bool) -> String? {
+            let paths = applications.filter { isOfRoom($0.page) }.map(publicURL.pagePath)
+            return paths.first { $0 == left } ?? paths.first
+        }
+        return switch place {
+        case .learn: path { $0 != .portal && $0 != .kiosk }
         case .own: publicURL.prefix + "/native"
-        case .portal: applications.first { $0.page == .portal }.map(publicURL.pagePath)
+        case .portal: path { $0 == .portal }
         case .failures:
             demoControlURL.map { "\($0)?ui_locales=\(language.tag)&return_to=\(FormEncoding.escaped(here))" }
         case .paste: isOnSharedDevice ? nil : publicURL.prefix + "/paste"

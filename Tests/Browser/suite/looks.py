@@ -558,18 +558,33 @@ def focus(browser):
     browser.wait("the focus", lambda: focused() == "sign-in")
 
 
-@test("the demo tenant's control page leads back to Companion, and not to itself")
+# What of the bar can be seen, and where it and the page begin.
+BAR = """
+const place = (e) => { const { left, top, height } = e.getBoundingClientRect(); return [left, top, height].map(Math.round); };
+const bar = document.querySelector(".topbar");
+const items = [...bar.querySelectorAll("a, button")].filter((e) => e.checkVisibility());
+const looks = items.map((e) => { const { fontSize } = getComputedStyle(e); return [e.textContent.trim(), ...place(e).slice(1), fontSize]; });
+return [place(bar), place(items[0]), place(items[1]), place(document.querySelector("h1")).slice(0, 2), ...looks];
+"""
+
+
+@test("the page of failures has the bar of the companion's pages, at each width, and does not lead to itself")
 def control(browser):
-    browser.driver.get(browser.server.tenant + "/control")
-    links = [link.get_attribute("href") for link in browser.all("main a, footer a")]
-    assert links and not [link for link in links if link.endswith("/control")], links
-    browser.press("Back to Companion")
-    browser.expect_page("/")
+    for width in (1440, 820, 390):
+        browser.size(width, 900)
+        bars = []
+        for address in (browser.server.origin + "/paste", browser.server.tenant + "/control?ui_locales=en"):
+            browser.driver.get(address)
+            browser.settled()
+            bars.append(browser.driver.execute_script(BAR))
+        assert bars[0] == bars[1], f"at {width}:\n{bars[0]}\n{bars[1]}"
+        links = [link.get_attribute("href") for link in browser.all("main a, footer a")]
+        assert links and not [link for link in links if link.endswith("/control")], links
 
 
-@test("the control page leads back to where one came from, after its forms too, and to nowhere else; its number fields say what they are", needs="time")
+@test("from the page of failures its room leads back to the page that was left, after its forms too, and to nowhere else; its number fields say what they are", needs="time")
 def control_returns(browser):
-    browser.open("/portal")
+    browser.open("/macos")
     browser.press("Failures")
     browser.wait("the control page", browser.at_tenant)
     for place in ("token_error", "graph_error"):
@@ -581,11 +596,12 @@ def control_returns(browser):
     browser.one("form:has(#graph_error) button").click()
     browser.wait("what was done", lambda: "The setting has changed." in browser.one("#notice").text)
     browser.expect_accessible("control")
-    browser.press("Back to Companion")
-    browser.expect_page("/portal")
-    browser.driver.get(browser.server.tenant + "/control?return_to=//evil.example/")
-    browser.press("Back to Companion")
-    browser.expect_page("/")
+    browser.press("Learn")
+    browser.expect_page("/macos")
+    for left in ("//evil.example/", "https://evil.example/macos", "/nowhere", "/portal"):
+        browser.driver.get(f"{browser.server.tenant}/control?return_to={left}")
+        links = [link.get_attribute("href").removeprefix(browser.server.origin) for link in browser.all(".rooms a")]
+        assert links[:3] == ["/ios", "/native", "/portal"] and "evil" not in links[4], links
 
 
 @test("by keyboard alone, the control page makes a rule for one person, which no one else meets, and ends it; each group leads to the iOS tutorial", needs="time")
@@ -663,6 +679,8 @@ def control_in_place(browser):
         browser.size(width, height)
         browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
         browser.settled()
+        room = browser.driver.execute_script("return document.getElementById('now').offsetHeight")
+        assert room < 110, f"at {width} nothing is active in {room} pixels"
         shift, nodes = browser.driver.execute_async_script(SHIFT)
         assert shift < 0.02, f"at {width} it moves while it loads: {shift:.3f} by {nodes}"
         assert browser.driver.execute_script("return document.querySelector('#search').getBoundingClientRect().bottom") < height, f"at {width} the search is out of sight"

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
@@ -86,22 +85,12 @@ struct ControlHandler: PlatformHandler {
     }
 
     private func controlPage(notice: HTML?, _ kept: ControlQuery) -> ControlPage {
-        let homeURL = registrations.homeURL
-        return ControlPage(
+        ControlPage(
             bar: rooms.bar(kept.returnTo), state: controlState(), active: controls.rules, accounts: people.accounts,
             clients: registrations.all,
             requests: clients.section(mark), notice: notice,
             address: "\(addresses.baseURL)/control",
-            backURL: homeURL.map { home in kept.returnTo.flatMap { Self.page($0, of: home) } ?? home },
-            tryURL: homeURL.map { $0 + "ios" }, kept: kept)
-    }
-
-    /// Returns the path as an address of the application that starts at `home`; nil if it is not one of its pages.
-    static func page(_ path: String, of home: String) -> String? {
-        guard path.hasPrefix("/"), let url = URL(string: path, relativeTo: URL(string: home))?.absoluteString,
-            url.hasPrefix(home)
-        else { return nil }
-        return url
+            tryURL: registrations.homeURL.map { $0 + "ios" }, kept: kept)
     }
 
     private func apply(_ change: ControlChange) async {

@@ -16,8 +16,6 @@ struct ControlPage: Page {
     let notice: HTML?
     /// The control page's address, for the example.
     let address: String
-    /// The application's page that linked here, or else its start page.
-    let backURL: String?
     /// The page on which the failures can be seen; nil if there is none.
     let tryURL: String?
     /// The parameters that the page keeps.
@@ -35,7 +33,6 @@ struct ControlPage: Page {
 
     var content: HTML {
         """
-        \(backURL.map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" as HTML } ?? "")
         <h1>\(HTML(saying: title))</h1>
         <p class="lead">\(HTML(saying: lead))</p>
         <div id="notice" role="status">\(notice ?? "")</div>
