@@ -86,7 +86,7 @@ async function send(form, button) {
       history.replaceState(null, "", answer.url);
       document.getElementById("choice").replaceWith(choice);
       if (chosen.firstElementChild) {
-        // What the choice is for comes into sight, with the switches below it.
+        // The person or app of the choice comes into sight, with the switches below.
         chosen.focus({ preventScroll: true });
         const { top, bottom } = chosen.getBoundingClientRect();
         if (top < 0 || bottom > innerHeight / 2) chosen.scrollIntoView();

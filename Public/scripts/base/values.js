@@ -91,7 +91,7 @@ export function address(text) {
 
 const policyAuthority = ({ host, tenant_name: tenant, sign_in_policy: policy }) => `https://${host}/tfp/${tenant}/${policy}`;
 
-/** Where the tenant of this demo runs, to whose failures the bar of the page leads; undefined at a server that is no demo. */
+/** The origin of the tenant of this demo, to whose failures the bar of the page leads; undefined at a server that is no demo. */
 export const ownTenant = document.querySelector('.rooms a[href*="/control?ui_locales="]')?.origin;
 
 /** The demo's tenant, as `companion tenant` announces it. */

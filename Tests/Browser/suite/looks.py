@@ -558,7 +558,7 @@ def focus(browser):
     browser.wait("the focus", lambda: focused() == "sign-in")
 
 
-# What of the bar can be seen, and where it and the page begin.
+# The items of the bar that can be seen, and the places of bar and heading.
 BAR = """
 const place = (e) => { const { left, top, height } = e.getBoundingClientRect(); return [left, top, height].map(Math.round); };
 const bar = document.querySelector(".topbar");
