@@ -14,7 +14,11 @@ const texts = [...Deno.readDirSync(languages)].filter(({ isFile }) => isFile).ma
 
 const endpoint = "https://login.example/tenant/oauth2/v2.0/authorize";
 const settings = { scopes: ["user.read"], prompt: "login", login_hint: "adele", domain_hint: "contoso.com", claims: '{"id_token":{}}' };
-const client = { client_id: "11111111-2222-3333-4444-555555555555", redirect_uri: "https://us.example/auth/ios/callback" };
+const client = {
+  client_id: "11111111-2222-3333-4444-555555555555",
+  redirect_uri: "https://us.example/auth/ios/callback",
+  claims: '{"access_token":{"xms_cc":{"values":["cp1"]}}}',
+};
 const secrets = ["adele"];
 
 /** A request, and the names of its parameters in its order. */
@@ -22,13 +26,13 @@ const ROWS = [
   [
     "authorize",
     "ok",
-    "client_id response_type redirect_uri scope prompt login_hint domain_hint claims state nonce code_challenge code_challenge_method",
+    "client_id response_type redirect_uri scope prompt login_hint domain_hint claims client_info state nonce code_challenge code_challenge_method",
   ],
   ["callback", "ok", "code state"],
   ["callback", "access_denied", "error error_description state"],
-  ["redeemed", "ok", "grant_type client_id code redirect_uri code_verifier"],
-  ["unredeemed", "provider_rejected_code", "grant_type client_id code redirect_uri code_verifier"],
-  ["refreshed", "refreshed", "grant_type client_id refresh_token scope"],
+  ["redeemed", "ok", "grant_type client_id code redirect_uri code_verifier scope client_info claims"],
+  ["unredeemed", "provider_rejected_code", "grant_type client_id code redirect_uri code_verifier scope client_info claims"],
+  ["refreshed", "refreshed", "grant_type client_id refresh_token scope client_info claims"],
   ["api", "ok", "Authorization"],
   ["challenge", "claims_challenge", "Authorization"],
   ["sign_out", "ok", "post_logout_redirect_uri logout_hint state"],
@@ -48,7 +52,8 @@ for (const [kind, outcome, expected] of ROWS) {
     assert.equal(text.includes(client.client_id), whole.includes("client_id"));
     assert.equal(text.includes(client.redirect_uri), whole.includes("redirect_uri"));
     for (const secret of secrets) assert.ok(!text.includes(secret));
-    assert.deepEqual(names(request(kind, { endpoint, outcome }, settings) ?? ""), whole);
+    const unknown = kind === "refreshed" ? whole.filter((name) => name !== "claims") : whole;
+    assert.deepEqual(names(request(kind, { endpoint, outcome }, settings) ?? ""), unknown);
   });
 }
 
@@ -73,6 +78,28 @@ for (
     const shown = Object.keys(spent).filter((name) => text.includes(`${name}=${spent[name]}`));
     assert.deepEqual(shown, Object.keys(spent).filter((name) => expected.split(" ").includes(name)));
     assert.deepEqual(names(text), names(request(kind, { endpoint, outcome }, settings, client) ?? ""), "the same parameters as without");
+  });
+}
+
+/** The claims that a sign-in asks for, those of every request, and those that are sent. */
+for (
+  const [asked, always, sent] of [
+    [undefined, undefined, undefined],
+    [undefined, client.claims, client.claims],
+    ['{"id_token":{"sid":null}}', undefined, '{"id_token":{"sid":null}}'],
+    [
+      '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}',
+      client.claims,
+      '{"access_token":{"acrs":{"essential":true,"value":"c1"},"xms_cc":{"values":["cp1"]}}}',
+    ],
+    ['{"id_token":{"sid":null}}', client.claims, '{"id_token":{"sid":null},"access_token":{"xms_cc":{"values":["cp1"]}}}'],
+  ]
+) {
+  Deno.test(`a sign-in for ${asked ?? "no claims"} of an app that says ${always ?? "nothing"} sends ${sent ?? "none"}`, () => {
+    for (const kind of ["authorize", "redeemed"]) {
+      const text = request(kind, { endpoint, outcome: "ok" }, { ...settings, claims: asked }, { ...client, claims: always });
+      assert.equal(/claims=(.*)/.exec(text)?.[1], sent);
+    }
   });
 }
 

@@ -31,4 +31,17 @@ export const examples = {
   authority: "https://localhost:8443/common",
   challenge:
     `WWW-Authenticate: Bearer error="insufficient_claims", claims="eyJhY2Nlc3NfdG9rZW4iOnsiYWNycyI6eyJlc3NlbnRpYWwiOnRydWUsInZhbHVlIjoiYzEifX19"`,
+  case: JSON.stringify({
+    case: 1,
+    companion: "0.3.0",
+    kind: "workforce",
+    settings: { prompt: "login", scopes: ["User.Read"], given: ["login_hint"] },
+    outcome: { code: "access_denied", number: "AADSTS50105" },
+    steps: [
+      { step: "authorize", outcome: "ok", to: "authorize" },
+      { step: "callback", outcome: "access_denied", error: "access_denied", ms: 2 },
+    ],
+    claims: {},
+    replay: { kind: "not_assigned" },
+  }),
 };

@@ -64,9 +64,17 @@ const form = { "Content-Type": "application/x-www-form-urlencoded" };
 /** Whether the provider sent an error to the redirect URI, and no code: what is wrong with a code's own answer, the client finds out. */
 const isRefused = (outcome) => !fine.has(outcome) && !["state_mismatch", "issuer_mismatch"].includes(outcome);
 
+/** The claims that a sign-in asks for, beside those with which every request says what the app can do. */
+function claimsOf(settings, /** @type {any} */ { claims }) {
+  if (!claims || !settings?.claims) return settings?.claims ?? claims;
+  const [asked, always] = [JSON.parse(settings.claims), JSON.parse(claims)];
+  for (const [token, members] of Object.entries(always)) asked[token] = { ...asked[token], ...members };
+  return JSON.stringify(asked);
+}
+
 /**
  * The text of a step's request; null where it sends none. `settings` are those of the sign-in that it belongs to, and `client`
- * has what is public of the registration: its client ID and redirect URI, where they are known.
+ * has what is public of the registration: its client ID, redirect URI and the claims of every request, where they are known.
  */
 export function request(kind, event, settings, client = {}) {
   const { endpoint, outcome, error, error_number: number } = event;
@@ -74,18 +82,19 @@ export function request(kind, event, settings, client = {}) {
   const { state = hidden, nonce = hidden, code_challenge = hidden, code_verifier = hidden } = event;
   const code = short(event.code ?? hidden);
   const { client_id = hidden, redirect_uri = hidden } = client;
-  const scope = settings?.scopes?.join(" ") ?? hidden;
+  const scopes = `${settings?.scopes?.join(" ") ?? hidden} openid profile offline_access`;
   switch (kind) {
     case "authorize":
       return lines("GET", endpoint, {
         client_id,
         response_type: "code",
         redirect_uri,
-        scope: `${scope} openid profile offline_access`,
+        scope: scopes,
         prompt: settings?.prompt,
         login_hint: settings?.login_hint && hidden,
         domain_hint: settings?.domain_hint,
-        claims: settings?.claims,
+        claims: claimsOf(settings, client),
+        client_info: 1,
         state,
         nonce,
         code_challenge,
@@ -104,10 +113,20 @@ export function request(kind, event, settings, client = {}) {
         code,
         redirect_uri,
         code_verifier,
+        scope: scopes,
+        client_info: 1,
+        claims: claimsOf(settings, client),
       }, form);
     case "refreshed":
     case "silent":
-      return lines("POST", endpoint, { grant_type: "refresh_token", client_id, refresh_token: hidden, scope }, form);
+      return lines("POST", endpoint, {
+        grant_type: "refresh_token",
+        client_id,
+        refresh_token: hidden,
+        scope: scopes,
+        client_info: 1,
+        claims: client.claims,
+      }, form);
     case "api":
     case "challenge":
       return lines("GET", endpoint, {}, { Authorization: `Bearer ${hidden}` });

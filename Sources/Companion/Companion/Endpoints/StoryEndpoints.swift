@@ -24,6 +24,7 @@ struct StoryEndpoints: Sendable {
         let notes = try await notes(of: visit.session)
         let own = visit.session.flatMap { memory.notes(of: $0.key) }
         let attempts = notes?.attempts.reversed().filter { $0.app == app } ?? []
+        let registration = visit.application.registration
         return .json([
             "events": .array(
                 (notes?.events[app] ?? []).map { event in
@@ -31,10 +32,10 @@ struct StoryEndpoints: Sendable {
                     return .object((event.json.object ?? [:]).merging(values) { $1 })
                 }),
             "attempts": .array(attempts.map { ["id": .integer($0.id), "settings": $0.settings.json] }),
-            "client": [
-                "client_id": .string(visit.application.registration.clientID),
-                "redirect_uri": .string(visit.application.registration.redirectURI),
-            ],
+            "client": .members([
+                "client_id": .string(registration.clientID), "redirect_uri": .string(registration.redirectURI),
+                "claims": .text(registration.claimsParameter(nil)),
+            ]),
         ])
     }
 

@@ -69,7 +69,7 @@ public struct ClientRegistration: Sendable {
 
     /// Returns the `claims` parameter: the client's capabilities merged with the request's claims; nil if there are
     /// none.
-    func claimsParameter(_ claims: ClaimsRequest?) -> String? {
+    public func claimsParameter(_ claims: ClaimsRequest?) -> String? {
         guard !clientCapabilities.isEmpty else { return claims?.json }
         let capabilities = ClaimsRequest.capabilities(clientCapabilities)
         return (claims.map(capabilities.merging) ?? capabilities).json
