@@ -48,7 +48,7 @@ async function show(found) {
     [t("case.given"), settings.given.join(", ") || t("case.none")],
   ];
   place.replaceChildren(
-    element("p", "notice", t("case.somebodys")),
+    element("p", "notice", t("case.recording")),
     element("dl", "facts", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
     ...(steps.length < mostSteps ? [] : [element("p", "quiet", t("case.newest_steps", { count: mostSteps }))]),
     element("p", "buttons", copyButton(t("case.copy"), () => location.href)),
@@ -76,8 +76,8 @@ async function offerReplay({ kind, replay, outcome, settings }) {
     return_to: page,
     ...(settings.prompt === "none" ? {} : { prompt: settings.prompt }),
   });
-  const link = Object.assign(element("a", "button", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
-  place.lastChild.append(link);
+  const link = Object.assign(element("a", "primary", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
+  place.lastChild.prepend(link);
   note(`${t("case.replay_note")} ${t("case.replay_at", { title: chosen.title })}`);
 }
 

@@ -51,7 +51,7 @@ def hostile(browser):
         browser.wait(row, lambda: place in found.text)
         assert not browser.all(".stage")[0].is_displayed(), row
     found = show(browser, GOOD)
-    browser.wait("the case", lambda: "somebody's recording" in found.text)
+    browser.wait("the case", lambda: "recording of one sign-in" in found.text)
 
 
 @test("without a case its page leads to the paste box, which opens one and names what is wrong with another")
@@ -63,7 +63,7 @@ def pasted(browser):
     browser.wait("the place", lambda: "settings.tenant" in browser.one("#found").text)
     paste(browser, json.dumps(GOOD))
     browser.press("Open as a case")
-    browser.wait("the case", lambda: "somebody's recording" in browser.one("#found").text)
+    browser.wait("the case", lambda: "recording of one sign-in" in browser.one("#found").text)
 
 
 @test("a case is a tutorial's page without its screen: the step that failed is open, beside the Swift whose lines it lights; arrow keys go on from it, at every width", needs="time")
@@ -91,6 +91,12 @@ def scrub(browser):
         browser.settled()
         browser.shoot(f"case {width}")
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"it scrolls sideways at {width}"
+    hidden = browser.driver.execute_script("""
+        const sheet = document.querySelector("#story").getBoundingClientRect().top;
+        document.querySelector("main").scrollTo(0, 10000);
+        scrollTo(0, 0);
+        return [...document.querySelectorAll("main > *, #found > *")].filter((each) => each.getBoundingClientRect().bottom > sheet).map((each) => each.textContent)""")
+    assert not hidden, f"the sheet covers {hidden}"
     browser.one("#views [data-view=code]").click()
     lit(browser, "self.acquireTokenInteractively(account: nil)")
     browser.expect_accessible("case on a phone")
@@ -125,7 +131,10 @@ def stranger(browser):
     forget(browser)
     browser.open("/native/case#case=" + quote(json.dumps(REPLAYED), safe=""))
     browser.wait("where it is replayed", lambda: "AADSTS90094" in (found := browser.one("#found").text) and "It runs at Test portal" in found)
-    browser.press("Replay in this demo")
+    found = browser.one("#found").text
+    assert "Replay signs in once in this browser and fails in the same way" in found and "somebody" not in found, found
+    assert browser.one(".rooms [aria-current]").text == "Learn"
+    browser.one("#found a.primary").click()
     browser.expect_page("/portal")
     browser.wait("the attempt", lambda: browser.all("#attempts [open]") and "AADSTS90094" in browser.one("#attempts [open]").text)
     assert "no more information" not in browser.one("main").text
@@ -251,7 +260,7 @@ def demanded(browser):
     assert "error=access_denied" in browser.one("#timeline .step.now").text
     assert "Earlier ones may be missing" not in browser.one("#found").text
     browser.wait("why it is not replayed", lambda: "the person pressed Cancel" in browser.one("#found").text)
-    assert not browser.all("#found a.button")
+    assert not browser.all("#found a.primary")
     browser.shoot("case demanded")
     found = show(browser, changed(steps=GOOD["steps"][:2] * 10))
     browser.wait("what may be missing", lambda: "at most 20 steps: the newest" in found.text)
