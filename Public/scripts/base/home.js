@@ -50,6 +50,9 @@ async function load() {
     first.textContent = inFirst;
     // The next press needs no sign-in page.
     document.querySelector(".try").firstChild.data = t("home.press_again");
+    const [ask, signIn, redeem] = document.querySelector(".beats").children;
+    ask.replaceChildren(element("code", "", "acquireTokenSilent(with:)"), " ", t("home.silent"));
+    for (const beat of [signIn, redeem]) beat.hidden = true;
     document.querySelector(".go span").textContent = t("home.signed_in_as", { username: inFirst });
   }
   show(
