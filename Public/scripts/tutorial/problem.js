@@ -4,7 +4,7 @@
 import { app, get } from "../base/api.js";
 import { announce, button, copyButton } from "../base/buttons.js";
 import { countdown } from "../base/countdown.js";
-import { element, loadTexts, t } from "../base/page.js";
+import { element, loadTexts, t, withElements } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
 import { run, signIn, state } from "./flow.js";
 import { bringInSight, showView, signInError, timeline } from "./panels.js";
@@ -14,6 +14,9 @@ const notice = element("p", "failure");
 document.querySelector(".log").append(notice);
 // It takes its room from the log.
 new ResizeObserver(bringInSight).observe(document.getElementById("log"));
+
+/** The bar's link to the failures that can be made, in the demo alone. */
+const failuresLink = document.querySelector('.rooms a[href*="/control?ui_locales="]');
 
 function line(term, value) {
   return value ? [element("dt", "", term), " ", element("dd", "mono", value)] : [];
@@ -89,6 +92,10 @@ export async function showProblem(problem, { step, settings = undefined, isSignI
   if (shownHere.length > 0) parts.push(element("dl", "", ...shownHere.flatMap(([term, value]) => line(term, value))));
   const lines = [explanation?.cause, consent, ...details.map((each) => each.join(": "))].filter(Boolean);
   if (details.length > 0 && !isCalm) parts.push(element("p", "", copyButton(t("problem.copy"), () => lines.join("\n"))));
+  if (failuresLink && !isCalm) {
+    const failures = Object.assign(element("a", "", failuresLink.textContent), { href: failuresLink.href });
+    parts.push(element("p", "on-purpose", ...withElements(t("problem.on_purpose"), { failures })));
+  }
   const box = element("div", "problem", ...parts);
   const outcome = code ?? `http_${problem.api.status}`;
   state.failures.push({ step, outcome, correlation_id: correlationID ?? requestID, settings, problem: box });

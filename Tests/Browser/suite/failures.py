@@ -172,7 +172,7 @@ def calm_cancel(browser):
     assert re.search(r"MSALCorrelationIDKey=[0-9a-f-]{36}", printed), printed
     assert not browser.all("#log .bad"), "the log is red"
     browser.one(".step:not(.failed) .problem")
-    assert not browser.all(".problem button"), "support has nothing to do with it"
+    assert not browser.all(".problem button, .on-purpose"), "support has nothing to do with it"
     browser.expect_accessible("cancelled")
     # The error came back, and no code.
     browser.wait("the step", lambda: browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request')"))
@@ -201,7 +201,7 @@ OWN = """
 const copied = [];
 navigator.clipboard.writeText = async (text) => copied.push(text);
 return [...document.querySelectorAll(".step.failed")].map((step, place) => {
-  step.querySelector(".problem > p:last-child button").click();
+  step.querySelector(".problem > p:nth-last-child(2) button").click();
   return copied[place].includes(step.querySelector(".step-request > dl > dd:last-child").textContent);
 });
 """
@@ -225,6 +225,9 @@ def failed_step(browser):
     name = lambda flow: browser.one(f".flow:nth-child({flow}) .step.failed .step-request dd:last-of-type").text
     first = name(1)
     assert browser.driver.execute_script(LIST) == [place, flows + 1], "the list was pushed away"
+    assert shown.endswith("Made on purpose? What is active is at Failures."), shown
+    leads = browser.one(".step.failed .on-purpose a").get_attribute("href")
+    assert leads == browser.all(".rooms a[href*='/control?']")[0].get_attribute("href") and "/control?" in leads, leads
     assert "The API refused the call" in shown and "Ask an administrator:" in shown and "HTTP 403" in shown, shown
     assert browser.driver.execute_script(IN_SIGHT), "the step is out of sight"
     heard = browser.driver.execute_script("return heard.filter((each) => each.includes('lacks the permission'))")
