@@ -28,7 +28,8 @@ export function fill(box) {
   way.children[1].role = "status";
   share.hidden = true;
   share.addEventListener("click", source.share);
-  box.append(empty, way, ...(source.share ? [share] : []), flows, legend);
+  if (source.share) way.append(share);
+  box.append(empty, way, flows, legend);
   // Until the first answer, or what kept it away, nothing stands there that would move.
   box.hidden = true;
   place = box;
@@ -205,10 +206,12 @@ function go(by) {
   const steps = inOrder();
   const at = steps.findIndex(isPresent);
   const to = at >= 0 ? at + by : steps.indexOf(flows.querySelector(".step"));
+  // Its flow's head, too, as far as there is room for both.
+  if (steps[to]?.parentElement !== steps[at]?.parentElement) steps[to]?.closest(".flow").scrollIntoView({ block: "nearest" });
   steps[to]?.dispatchEvent(new Event("visit"));
 }
 
-/** Says which step of its flow is the present one, by its number there, and which ways there are. */
+/** Says which step of its flow is the present one, by its number there, and which ways there are; before that how many there are. */
 function showPlace() {
   const steps = inOrder();
   const at = steps.findIndex(isPresent);
@@ -216,8 +219,13 @@ function showPlace() {
   way.hidden = steps.length === 0;
   back.ariaDisabled = String(at === 0);
   on.ariaDisabled = String(at >= 0 && at === steps.length - 1);
-  const flow = [...steps[at]?.parentElement.children ?? []];
-  const text = at < 0 ? "" : t("timeline.place", { number: flow.indexOf(steps[at]) + 1, count: flow.length });
+  const flow = [...(steps[at] ?? flows.querySelector(".step"))?.parentElement.children ?? []];
+  const count = flow.length;
+  const text = at >= 0
+    ? t("timeline.place", { number: flow.indexOf(steps[at]) + 1, count })
+    : count === 1
+    ? t("timeline.step_count_one")
+    : t("timeline.step_count", { count });
   const name = at < 0 ? "" : steps[at].querySelector(".step-name").textContent;
   if (place.textContent !== text + name) place.replaceChildren(text, element("span", "visually-hidden", name));
 }
@@ -274,7 +282,8 @@ function step(event, _, flow) {
     closeNewest();
     newest = item.dataset.key;
     open(true);
-    item.scrollIntoView({ block: "nearest" });
+    // Of one that is too high, its beginning.
+    for (const each of [item, head]) each.scrollIntoView({ block: "nearest" });
   });
   item.addEventListener("mouseenter", (event) => hasMoved(event) && look(item, detail));
   item.addEventListener("focusin", () => look(item, detail));

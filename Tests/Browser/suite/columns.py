@@ -329,6 +329,37 @@ def scrubber(browser):
     assert place() == "Step 3 of 4"
 
 
+# An hour later nothing has just happened.
+LATER = "const now = Date.now; Date.now = () => now() + 3600000;"
+
+
+@test("before a step is chosen the line above them says how many there are; it stays in sight, and what one goes to is below it", needs="time")
+def line_on_top(browser):
+    browser.stand_still()
+    browser.sign_in()
+    browser.press("Call Microsoft Graph API")
+    browser.wait("both flows", lambda: len(browser.all("#timeline .step")) == 6)
+    for width, height, view in ((1440, 700, ".happened"), (390, 844, ".story")):
+        browser.size(width, height)
+        with browser.beginning_with(LATER):
+            browser.driver.refresh()
+        if width == 390:
+            browser.one("#views [data-view=story]").click()
+        browser.wait("how many", lambda: place_of(browser) == "2 steps")
+        for want in ("Step 1 of 2", "Step 4 of 4", "Step 3 of 4"):
+            browser.one("#timeline .way button:" + ("nth-of-type(2)" if want == "Step 1 of 2" else "first-child")).click()
+            browser.wait(want, lambda want=want: place_of(browser) == want)
+            way, top, name, bottom = browser.driver.execute_script("""
+                const box = (selector) => document.querySelector(selector).getBoundingClientRect(), view = box(arguments[0]);
+                return [box(".way").top - view.top, view.top, box(".step.now .step-head").top - box(".way").bottom, view.bottom - box(".step.now .step-head").bottom]""", view)
+            assert 0 <= way and name >= 0 and bottom >= 0, f"{want} at {width}: {way, top, name, bottom}"
+        browser.driver.execute_script("document.querySelector(arguments[0]).scrollTo(0, 10000)", view)
+        way = browser.driver.execute_script("return document.querySelector('.way').getBoundingClientRect().top - document.querySelector(arguments[0]).getBoundingClientRect().top", view)
+        assert abs(way) < 2, f"the line has left the top at {width}: {way}"
+        browser.shoot(f"line on top {width}")
+    browser.size(1440, 900)
+
+
 @test("a step comes as soon as it has happened, and not only when the flow has ended", needs="time")
 def as_it_happens(browser):
     browser.sign_in()
@@ -372,6 +403,13 @@ return drawing.top >= 0 && drawing.bottom <= step.top;
 OWN_CLAIMS = "#timeline .step[data-step=redeemed] .token"
 
 
+def unfold(browser, selector):
+    """As a person does, who scrolls until it is not behind the line that stays on top."""
+    summary = browser.one(f"{selector} summary")
+    browser.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", summary)
+    summary.click()
+
+
 def open_redeemed(browser):
     """Goes from the last step back to the one that brought the tokens."""
     browser.wait("the API's step", lambda: browser.all("#timeline .step.now[data-step=api]"))
@@ -394,13 +432,13 @@ def decoded(browser):
     browser.expect_graph()
     open_redeemed(browser)
     assert browser.driver.execute_script(ABOVE), "the drawing is away, or covers the step"
-    browser.one(OWN_CLAIMS + " summary").click()
+    unfold(browser, OWN_CLAIMS)
     rows = browser.wait("the claims", lambda: {row.find_element("css selector", "td").text: row.text for row in browser.all(OWN_CLAIMS + " tbody tr")})
     assert ADELE in rows["preferred_username"] and "never use it as a key" in rows["preferred_username"], rows
     assert "…" in rows["nonce"] and "The tenant in which" in rows["tid"], rows
-    browser.one("#timeline .step[data-step=redeemed] .access summary").click()
+    unfold(browser, "#timeline .step[data-step=redeemed] .access")
     browser.wait("those of the access token", lambda: "User.Read" in browser.one("#timeline .step[data-step=redeemed] .access").text)
-    browser.one("#timeline .step[data-step=redeemed] .response summary").click()
+    unfold(browser, "#timeline .step[data-step=redeemed] .response")
     came = browser.wait("the response", lambda: browser.one("#timeline .step[data-step=redeemed] .response .request").text)
     meanings = browser.driver.find_elements("css selector", "#timeline .step[data-step=redeemed] .response dd")
     assert "200 OK" in came and '"access_token": "…"' in came and len(meanings) == came.count('": ') == 7 and all(each.text for each in meanings), came
@@ -563,7 +601,7 @@ def follows(browser):
     lit(browser, 'parameters.extraScopesToConsent = ["Mail.Read"]')
     # So is the code of each step, to the last.
     for number in (2, 3, 4):
-        browser.one("#timeline .way button:last-child").click()
+        browser.one("#timeline .way button:nth-of-type(2)").click()
         browser.wait("the next step", lambda number=number: place_of(browser) == f"Step {number} of 4")
         code(browser, "parameters.promptType = .login", 'extraScopesToConsent = ["Mail.Read"]')
 
