@@ -240,8 +240,11 @@ if (view) {
 
 stage.dataset.view = ofTab.get(viewKey) ?? stage.dataset.view;
 
-/** At another width other views are shown. */
+const panels = document.getElementById("panels");
+
+/** At another width other views are shown. On a phone the steps come first. */
 function follow() {
+  panels.parentElement[isNarrow.matches ? "append" : "prepend"](panels);
   mark();
   for (const each of [timeline, code]) each.update();
 }

@@ -329,6 +329,21 @@ def scrubber(browser):
     assert place() == "Step 3 of 4"
 
 
+@test("on a phone three steps are in sight after a first sign-in: the drawing is low, and what folds stands below the steps", needs="time")
+def steps_on_phone(browser):
+    browser.size(390, 844)
+    browser.sign_in()
+    browser.one("#views [data-view=story]").click()
+    browser.wait("all steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 4)
+    browser.settled()
+    browser.shoot("steps on a phone")
+    drawing, heads, below = browser.driver.execute_script("""
+        const box = (each) => each.getBoundingClientRect(), [story, way] = [".story", ".way"].map((each) => box(document.querySelector(each)));
+        const heads = [...document.querySelectorAll(".step-head")].filter((each) => box(each).top >= way.bottom && box(each).bottom <= story.bottom);
+        return [box(document.getElementById("drawing")).height, heads.length, box(document.getElementById("panels")).top >= box(document.getElementById("timeline")).bottom]""")
+    assert drawing <= 120 and heads >= 3 and below, (drawing, heads, below)
+
+
 # An hour later nothing has just happened.
 LATER = "const now = Date.now; Date.now = () => now() + 3600000;"
 
