@@ -2,6 +2,7 @@
 // itself when it is done; and leaves one sentence to remember. What it has set up ends with it, and when the page is left.
 
 import { app, get, leave, post, signInAddress } from "../base/api.js";
+import { announce } from "../base/buttons.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
 import { known, missionKey } from "./flow.js";
@@ -80,9 +81,14 @@ let active = ofTab.json(missionKey);
 let armed = null;
 let lastAsked = Promise.resolve();
 let looking;
+/** The mission that has just been done. */
+let finished = null;
 let list, progress, note;
 const panel = document.getElementById("missions");
-/** The mission that is under way, above the steps; with one column it is there whatever is shown, because its text says what to press. */
+/**
+ * The mission that is under way, above the steps; with one column it is there whatever is shown, because its text says what to press.
+ * Once it is done, what is worth remembering, until the list is opened.
+ */
 const line = element("section", "mission-line");
 /** The demo tenant's origin. */
 let tenant;
@@ -107,6 +113,11 @@ export async function fill(box) {
   line.setAttribute("aria-label", t("missions.under_way"));
   placeLine();
   isNarrow.addEventListener("change", placeLine);
+  panel.addEventListener("toggle", () => {
+    if (!panel.open) return;
+    finished = null;
+    showLine();
+  });
   show(active?.id);
 }
 
@@ -117,23 +128,42 @@ export async function update() {
 
 // MARK: What is shown
 
+/** Outside of what scrolls, where there is room. */
 function placeLine() {
-  document.getElementById(isNarrow.matches ? "views" : "timeline").before(line);
+  if (isNarrow.matches && !finished) document.getElementById("views").before(line);
+  else document.querySelector(".happened").before(line);
 }
 
 function show(opened) {
   const all = done();
   progress.textContent = t("missions.progress", { done: missions.filter(({ id }) => all.has(id)).length, all: missions.length });
   list.replaceChildren(...missions.map((mission) => entry(mission, all, mission.id === opened)));
+  showLine();
+}
+
+function showLine() {
   const mission = missions.find(({ id }) => id === active?.id);
-  line.hidden = !mission;
+  line.hidden = !mission && !finished;
+  line.classList.toggle("done", Boolean(finished));
   if (mission) {
     line.replaceChildren(
       element("p", "", element("strong", "", title(mission)), " ", now(mission)),
       button(t("missions.stop"), () => end(mission)),
     );
+  } else if (finished) {
+    const next = nextOf(done());
+    line.replaceChildren(
+      element("p", "", element("strong", "", next ? t("missions.well_done", { title: title(finished) }) : t("missions.all_done"))),
+      element("p", "", ...worthRemembering(finished)),
+      ...(next ? [button(t("missions.next", { title: title(next) }), () => open(next))] : []),
+    );
   }
+  placeLine();
 }
+
+const nextOf = (all) => missions.find(({ id }) => !all.has(id));
+
+const worthRemembering = ({ id }) => [element("strong", "", t("missions.to_remember")), " ", t(`missions.remember.${id}`)];
 
 function entry(mission, all, isOpen) {
   const { id } = mission;
@@ -157,8 +187,8 @@ function entry(mission, all, isOpen) {
   );
   details.append(buttons);
   if (isDone && !isActive) {
-    details.append(element("p", "mission-remember", element("strong", "", t("missions.to_remember")), " ", t(`missions.remember.${id}`)));
-    const next = missions.find((each) => !all.has(each.id));
+    details.append(element("p", "mission-remember", ...worthRemembering(mission)));
+    const next = nextOf(all);
     if (next) buttons.append(" ", button(t("missions.next", { title: title(next) }), () => open(next)));
   }
   details.open = isOpen;
@@ -188,6 +218,7 @@ function button(label, act) {
 }
 
 function open({ id }) {
+  panel.open = true;
   const details = list.querySelector(`[data-mission=${id}]`);
   details.open = true;
   details.querySelector("summary").focus();
@@ -250,6 +281,7 @@ async function start(mission) {
     const [{ events }, { account }] = await Promise.all([get(`/api/${app}/events`), get(`/api/${app}/account`)]);
     if (mission.failure && !account) return say(mission, t("missions.sign_in_first"));
     const { location: away, ...begun } = (await mission.begin?.()) ?? {};
+    finished = null;
     active = { ...begun, id: mission.id, since: events.at(-1)?.time ?? "" };
     ofTab.set(missionKey, JSON.stringify(active));
     panel.open = false;
@@ -278,7 +310,7 @@ async function stop() {
   }
   if (!isOver) return;
   show(isOver.id);
-  panel.open = true;
+  panel.open = !finished;
 }
 
 /** Stops a mission because the person wants so. */
@@ -342,14 +374,10 @@ async function look() {
 
 async function finish(mission) {
   ofBrowser.set(doneKey(mission.id), "1");
+  finished = mission;
   await stop();
   showStory();
-  // A failed step comes in sight as it arrives, and this after it.
-  while (document.querySelector(".step.waiting")) {
-    await new Promise((come) => document.addEventListener("companion-step", come, { once: true }));
-  }
-  const isLast = done().size === missions.length;
-  say(mission, isLast ? t("missions.all_done") : t("missions.well_done", { title: title(mission) }));
+  announce([...line.querySelectorAll("p")].map(({ textContent }) => textContent).join(" "));
 }
 
 addEventListener("pagehide", () => {
