@@ -5,6 +5,24 @@ import { base, element, language, loadStyle, loadTexts, t } from "./page.js";
 
 const times = new Set(["auth_time", "exp", "iat", "nbf"]);
 
+/** The kinds of values that the server does not show, by the claim's name. */
+const hidden = {
+  nonce: "random",
+  aio: "internal",
+  rh: "internal",
+  uti: "internal",
+  xms_st: "internal",
+  sid: "session",
+  at_hash: "hash",
+  c_hash: "hash",
+  deviceid: "device",
+  login_hint: "person",
+  ipaddr: "address",
+};
+
+/** A claim's meaning, or the kind of a value that is not shown. */
+export const meaningOf = (name, value) => value === "…" && hidden[name] ? t(`claims.hidden_kind.${hidden[name]}`) : t(`claim.${name}`);
+
 /** Loads what a table needs; to be called before the first one. */
 export const loadClaims = () => Promise.all([loadTexts("claim"), loadTexts("claims"), loadStyle(`${base}/assets/styles/claims.css`)]);
 
@@ -35,7 +53,7 @@ export function valuesTable(title, values) {
 }
 
 export const claimsTable = (claims) =>
-  valuesTable(t("claims.claim"), Object.entries(claims).map(([name, value]) => [name, readable(name, value), t(`claim.${name}`)]));
+  valuesTable(t("claims.claim"), Object.entries(claims).map(([name, value]) => [name, readable(name, value), meaningOf(name, value)]));
 
 /** The same, with what it needs; where one table is shown alone. */
 export const loadTable = (claims) => loadClaims().then(() => claimsTable(claims));

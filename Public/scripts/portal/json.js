@@ -1,28 +1,13 @@
 // JSON as people read it: trees that fold, with the dates of claims that are times.
 
-import { readable } from "../base/claims-table.js";
+import { meaningOf, readable } from "../base/claims-table.js";
 import { element, t } from "../base/page.js";
 import { copyButton, folded } from "./parts.js";
 
-/** The kinds of values that the server does not show, by the claim's name. */
-const hidden = {
-  nonce: "random",
-  aio: "internal",
-  rh: "internal",
-  uti: "internal",
-  xms_st: "internal",
-  sid: "session",
-  at_hash: "hash",
-  c_hash: "hash",
-  deviceid: "device",
-  login_hint: "person",
-  ipaddr: "address",
-};
-
-/** A claim's meaning, or the kind of a value that is not shown. An access token is for the API, not for the application. */
+/** A claim's meaning. An access token is for the API, not for the application. */
 function meaning(name, value, kind) {
   if (kind === "access" && name === "aud") return [element("small", "meaning", t("portal.access_audience"))];
-  const text = value === "…" && hidden[name] ? t(`portal.hidden_kind.${hidden[name]}`) : t(`claim.${name}`);
+  const text = meaningOf(name, value);
   return text ? [element("small", "meaning", text)] : [];
 }
 
