@@ -53,3 +53,8 @@ for (const [apps, line] of LINES) {
 Deno.test("before the first check, the line says so", () => {
   assert.deepEqual(summaryOf({ apps: [{ state: null, last_failure: FAILED }], checked_at: null }), ["Not checked yet."]);
 });
+
+Deno.test("a day has the name of its month, and a time no seconds", () => {
+  const [, , checked] = summaryOf({ apps: [{ state: "good" }], checked_at: "2026-11-15T12:15:42Z" });
+  assert.match(checked, /^Checked Nov 1\d, 2026, \d+:15\s[AP]M\.?$/);
+});

@@ -12,7 +12,7 @@ export const stateWord = (state, text = stateText(state)) =>
 const inDays = (days, one, several) => (days === 1 ? t(one) : t(several, { days: Math.max(0, days) }));
 
 /** A day and a time, as short as they are clear. */
-const briefly = (value) => new Date(value).toLocaleString(language, { dateStyle: "short", timeStyle: "short" });
+export const briefly = (value) => new Date(value).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
 
 /** By name, with numbers in their order. */
 export const byTitle = (apps) => [...apps].sort((one, two) => one.title.localeCompare(two.title, language, { numeric: true }));

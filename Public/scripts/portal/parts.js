@@ -3,12 +3,13 @@
 import { app, Failure, leave, signInAddress } from "../base/api.js";
 import { base, element, language, t } from "../base/page.js";
 import { button } from "../base/buttons.js";
+import { briefly } from "../base/registration.js";
 
 export const time = (value) => new Date(value).toLocaleTimeString(language);
-export const dateTime = (value) => new Date(value).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" });
+export { briefly as dateTime };
 
 /** The time of day, with its date where that is not today's. */
-export const moment = (value) => (new Date(value).toDateString() === new Date().toDateString() ? time(value) : dateTime(value));
+export const moment = (value) => (new Date(value).toDateString() === new Date().toDateString() ? time(value) : briefly(value));
 
 const units = new Intl.NumberFormat(language, { style: "unit", unit: "millisecond", maximumFractionDigits: 1 });
 export const milliseconds = (value) => (value == null ? "" : units.format(value < 10 ? value : Math.round(value)));

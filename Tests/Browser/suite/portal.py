@@ -788,7 +788,7 @@ def health_first(browser):
         first = browser.all("#sessions li.session")[0].text
         assert MEGAN in first and "This session" in first, first
         browser.press("Check all")
-        said = lambda: re.search(r"^No problem found Checked \d+/\d+/\d+, ", browser.one("#summary").text)
+        said = lambda: re.search(r"^No problem found Checked \w+ \d+, \d{4}, ", browser.one("#summary").text)
         browser.wait("the summary", said)
         # Of what only a sign-in can show, nothing is called good.
         assert "No problem found" in browser.one("#registrations [data-app=ios]").text, browser.one("#registrations").text
