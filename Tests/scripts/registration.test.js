@@ -10,7 +10,7 @@ document.createElement = () => ({
   },
 });
 
-const { marks, summaryOf } = await import("../../Public/scripts/base/registration.js");
+const { distinct, marks, summaryOf } = await import("../../Public/scripts/base/registration.js");
 
 const FAILED = { code: "provider_refused", number: "AADSTS50105", time: "2026-11-30T12:00:00Z" };
 /** Of a time only that it is said: its form is the browser's. */
@@ -52,6 +52,11 @@ for (const [apps, line] of LINES) {
 
 Deno.test("before the first check, the line says so", () => {
   assert.deepEqual(summaryOf({ apps: [{ state: null, last_failure: FAILED }], checked_at: null }), ["Not checked yet."]);
+});
+
+Deno.test("where titles repeat, each has its id beside it, and no other", () => {
+  const apps = [["a", "Test"], ["b", "Live"], ["c", "Test"]].map(([id, title]) => ({ id, title }));
+  assert.deepEqual(distinct(apps).map(({ title }) => title), ["Test (a)", "Live", "Test (c)"]);
 });
 
 Deno.test("a day has the name of its month, and a time no seconds", () => {

@@ -18,8 +18,13 @@ async function showRegistrations(known) {
   const summary = document.getElementById("summary");
   summary.hidden = !known.role;
   for (const old of team.querySelectorAll(".marks")) old.remove();
+  const { distinct, marks, summaryOf, worstFirst } = await import("./registration.js");
+  for (const { id, title } of distinct(known.apps)) {
+    const link = document.querySelector(`[data-app="${id}"] h3 a`);
+    if (link) link.textContent = title;
+  }
   if (!known.role) return;
-  const [{ marks, summaryOf, worstFirst }] = await Promise.all([import("./registration.js"), loadTexts("registration")]);
+  await loadTexts("registration");
   summary.replaceChildren(...summaryOf(known));
   const portal = known.apps.find(({ page }) => page === "portal").id;
   for (const each of worstFirst(known.apps)) {

@@ -17,6 +17,12 @@ export const briefly = (value) => new Date(value).toLocaleString(language, { dat
 /** By name, with numbers in their order. */
 export const byTitle = (apps) => [...apps].sort((one, two) => one.title.localeCompare(two.title, language, { numeric: true }));
 
+/** The registrations, each with its id beside a title that another has, too. */
+export function distinct(apps) {
+  const repeats = ({ title }) => apps.filter((each) => each.title === title).length > 1;
+  return apps.map((each) => (repeats(each) ? { ...each, title: `${each.title} (${each.id})` } : each));
+}
+
 /** Failing ones first, then those that end soonest; the rest stays in its order. */
 export function worstFirst(apps) {
   const rank = ({ state, last_failure: failure }) => (state === "mistake" ? 0 : failure ? 1 : state === "advice" ? 2 : 3);

@@ -26,7 +26,7 @@ function known({ app, title, authority, settings, granted_scopes: granted, decli
   const given = (hint) => (hint ? t("portal.given") : t("portal.not_given"));
   const names = [...new Set(steps.map(({ step }) => step))];
   return [
-    [t("portal.field.app"), `${title} (${app})`],
+    [t("portal.field.app"), title.includes(app) ? title : `${title} (${app})`],
     [t("portal.authority"), authority],
     [t("portal.outcome"), codedOutcome({ ...attempt, problem })],
     [t("portal.field.prompt"), settings.prompt],

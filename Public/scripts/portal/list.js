@@ -2,7 +2,7 @@
 
 import { get } from "../base/api.js";
 import { element, finding, t } from "../base/page.js";
-import { byTitle, marks, summaryOf, worstFirst } from "../base/registration.js";
+import { byTitle, distinct, marks, summaryOf, worstFirst } from "../base/registration.js";
 import { choose } from "./form.js";
 import { announce, button, refused, run, statusBox } from "./parts.js";
 
@@ -25,7 +25,7 @@ const isListed = ({ page }) => page !== "kiosk" || known.mode === "shared";
 
 /** The registrations in the list's order. The preview of a kiosk has a page of its own. */
 export function listed(answer) {
-  known = answer;
+  known = { ...answer, apps: distinct(answer.apps) };
   const apps = known.apps.filter(isListed);
   return worstFirst(apps.length > many ? byTitle(apps) : apps);
 }
@@ -74,7 +74,7 @@ export function showCurrent(id) {
 
 /** Asks the server again, as after a check and a sign-out. */
 export async function refreshList() {
-  known = await get("/api/apps");
+  listed(await get("/api/apps"));
   drawList();
 }
 

@@ -884,6 +884,23 @@ def home_of_operator(browser):
         browser.wait("the same one", lambda: browser.all(f"#registrations [data-app='{first}'][aria-current=true]"))
 
 
+@test("registrations with the same title have their ids beside it, at home and in the portal", needs="time")
+def same_titles(browser):
+    served = Registrations(browser.server, 4)
+    own = served.applications()
+    served.applications = lambda: {id: each | {"title": "Timesheets"} if id.endswith("-test") else each for id, each in own.items()}
+    expected = sorted(f"Timesheets ({id})" for id in own if id.endswith("-test"))
+    with browser.visiting(served):
+        browser.open("/")
+        browser.settled()
+        shown = [each.text for each in browser.all(".card h3")]
+        assert sorted(each for each in shown if "Timesheets" in each) == expected and "Test portal" in shown, shown
+        open_portal(browser)
+        assert sorted(each for each in titles(browser) if "Timesheets" in each) == expected, titles(browser)
+        registration(browser, expected[1].split("(")[1].rstrip(")"))
+        browser.expect_text("#result-title", expected[1])
+
+
 @test("with 40 registrations the home page finds cards by their words, and Enter opens the first; with a few there is no field", needs="time")
 def home_finds(browser):
     browser.open("/")
