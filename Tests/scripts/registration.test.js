@@ -10,7 +10,7 @@ document.createElement = () => ({
   },
 });
 
-const { distinct, marks, summaryOf } = await import("../../Public/scripts/base/registration.js");
+const { distinct, isFailing, marks, summaryOf, tabOf } = await import("../../Public/scripts/base/registration.js");
 
 const FAILED = { code: "provider_refused", number: "AADSTS50105", time: "2026-11-30T12:00:00Z" };
 /** Of a time only that it is said: its form is the browser's. */
@@ -53,6 +53,25 @@ for (const [apps, line] of LINES) {
 Deno.test("before the first check, the line says so", () => {
   assert.deepEqual(summaryOf({ apps: [{ state: null, last_failure: FAILED }], checked_at: null }), ["Not checked yet."]);
 });
+
+/** A registration as it is known, whether it fails, and the tab that says what is wrong. */
+const PLACES = [
+  [{ state: "good" }, false, "health"],
+  [{ state: "unknown" }, false, "health"],
+  [{ state: "advice" }, false, "health"],
+  [{ state: "mistake" }, true, "health"],
+  [{ state: "mistake", last_failure: FAILED }, true, "health"],
+  [{ state: "advice", last_failure: FAILED }, true, "health"],
+  [{ state: "good", last_failure: FAILED }, true, "attempts"],
+  [{ state: null, last_failure: FAILED }, true, "attempts"],
+  [{}, false, "health"],
+];
+
+for (const [known, fails, tab] of PLACES) {
+  Deno.test(`${JSON.stringify(known)} ${fails ? "fails" : "does not fail"}, and its mark leads to ${tab}`, () => {
+    assert.deepEqual([isFailing(known), tabOf(known)], [fails, tab]);
+  });
+}
 
 Deno.test("where titles repeat, each has its id beside it, and no other", () => {
   const apps = [["a", "Test"], ["b", "Live"], ["c", "Test"]].map(([id, title]) => ({ id, title }));

@@ -18,10 +18,14 @@ async function showRegistrations(known) {
   const summary = document.getElementById("summary");
   summary.hidden = !known.role;
   for (const old of team.querySelectorAll(".marks")) old.remove();
-  const { distinct, marks, summaryOf, worstFirst } = await import("./registration.js");
+  const { distinct, marks, summaryOf, tabOf, worstFirst } = await import("./registration.js");
+  const linkOf = (id) => document.querySelector(`[data-app="${id}"] h3 a`);
   for (const { id, title } of distinct(known.apps)) {
-    const link = document.querySelector(`[data-app="${id}"] h3 a`);
-    if (link) link.textContent = title;
+    const link = linkOf(id);
+    if (!link) continue;
+    link.textContent = title;
+    // The page itself is for those who have no role, as after a sign-out.
+    link.href = link.dataset.page ??= link.href;
   }
   if (!known.role) return;
   await loadTexts("registration");
@@ -30,7 +34,10 @@ async function showRegistrations(known) {
   for (const each of worstFirst(known.apps)) {
     const card = document.querySelector(`[data-app="${each.id}"]`);
     const found = marks(each, known.checked_at);
-    const link = Object.assign(element("a", "marks", ...found), { href: `${base}/${portal}?app=${each.id}` });
+    const address = `${base}/${portal}?app=${each.id}`;
+    // The portal does not list a kiosk's preview.
+    if (each.page !== "kiosk") linkOf(each.id).href = address;
+    const link = Object.assign(element("a", "marks", ...found), { href: `${address}&tab=${tabOf(each)}` });
     if (found.length > 0) card.querySelector(".foot").append(link);
     card.parentElement.append(card);
   }

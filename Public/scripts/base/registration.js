@@ -33,6 +33,12 @@ export function worstFirst(apps) {
 /** Whether a check has found something to do. */
 const hasFinding = (state) => ["mistake", "advice"].includes(state);
 
+/** Whether it does not work, as far as this is told: a check has found a problem, or the last sign-in failed. */
+export const isFailing = ({ state, last_failure: failure }) => state === "mistake" || Boolean(failure);
+
+/** The tab of the portal that says what is wrong: the last check has a finding, or a sign-in alone does. */
+export const tabOf = ({ state, last_failure: failure }) => (failure && !hasFinding(state) ? "attempts" : "health");
+
 /** All that an operator reads of it at a glance; nothing for others, who are not told. `isChecked`: whether any registration is. */
 export function marks({ state, days_left: days, last_failure: failure }, isChecked) {
   return [

@@ -2,7 +2,7 @@
 
 import { get } from "../base/api.js";
 import { element, finding, t } from "../base/page.js";
-import { byTitle, distinct, marks, summaryOf, worstFirst } from "../base/registration.js";
+import { byTitle, distinct, isFailing, marks, summaryOf, worstFirst } from "../base/registration.js";
 import { choose } from "./form.js";
 import { announce, button, refused, run, statusBox } from "./parts.js";
 
@@ -77,6 +77,9 @@ export async function refreshList() {
   listed(await get("/api/apps"));
   drawList();
 }
+
+/** Whether a registration fails, as the list says it. */
+export const fails = (id) => known.apps.some((each) => each.id === id && isFailing(each));
 
 /** Says who is signed in to a registration, as its account was just read. */
 export function showAccount(id, username) {

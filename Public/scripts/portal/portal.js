@@ -216,7 +216,8 @@ async function start() {
     select(tab === sessions ? tabs[0] : tab);
     return reload();
   });
-  startList(() => tab === "health" && draw());
+  // An example of a failure must not stand beside a real one.
+  startList(() => (tab === "health" || (tab === "account" && !context.account)) && draw());
   // A tab may be pressed before the account is asked for.
   context.application = chosen();
   columns.hidden = false;
@@ -227,7 +228,7 @@ async function start() {
 
 /** Shows the chosen application, and what a sign-in has brought when the browser has just come back from one. */
 async function showReturn() {
-  const { tab: last } = kept();
+  const last = query.get("tab") ?? kept().tab;
   select(names.includes(last) && (failed || !began) ? last : "account");
   await (failed ? showFailure(failed) : reload());
   if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));

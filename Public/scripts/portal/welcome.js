@@ -1,6 +1,7 @@
 // The account's tab before the first sign-in: how to begin, and an attempt as an example.
 
 import { element, t } from "../base/page.js";
+import { fails } from "./list.js";
 import { explained } from "./parts.js";
 import { waterfall } from "./waterfall.js";
 
@@ -35,4 +36,5 @@ function example() {
   return made;
 }
 
-export const view = () => [beginning(), example()];
+/** The example's failure would be taken for that of a registration that fails. */
+export const view = ({ application }) => [beginning(), ...(fails(application.id) ? [] : [example()])];

@@ -879,8 +879,14 @@ def home_of_operator(browser):
             browser.size(width, 900)
             browser.shoot(f"home of an operator {width}")
         browser.size(1280, 800)
+        title = browser.one("#cards .card h3 a").get_attribute("href")
+        assert title.endswith(f"/portal?app={first}"), title
         browser.one("#cards .marks").click()
         browser.expect_page("/portal")
+        browser.wait("its health", lambda: "Problem" in browser.one("#health tbody tr").text and browser.all("#tab-health[aria-selected=true]"))
+        tab(browser, "account")
+        browser.wait("how to begin", lambda: browser.all(".beginning li"))
+        assert not browser.all(".example"), "an example of a failure beside a real one"
         browser.wait("the same one", lambda: browser.all(f"#registrations [data-app='{first}'][aria-current=true]"))
 
 
