@@ -100,6 +100,10 @@ export function explained(problem, ...buttons) {
 
 /** No account is signed in to the portal itself, or one that may not see this; the server says who may. */
 export function refused(failure) {
+  // Of an account that is signed in, the title of this problem would not be true.
+  if (failure.code === "access_denied") {
+    return element("div", "", element("p", "", t("portal.needs_role")), element("p", "quiet", failure.message));
+  }
   if (failure.code !== "interaction_required") return explained(failure);
   return element(
     "div",

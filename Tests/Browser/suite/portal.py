@@ -450,6 +450,21 @@ def operator(browser):
         browser.server.control(provider_down=None)
 
 
+@test("who is signed in to the portal without a role reads for whom health and sessions are")
+def no_role(browser):
+    served = Registrations(browser.server, 2)
+    own = served.applications()
+    served.applications = lambda: own | {"portal": own["portal"] | {"operators": {"users": ["00001111-aaaa-2222-bbbb-3333cccc4444"]}}}
+    with browser.visiting(served):
+        open_portal(browser)
+        sign_in(browser, "portal", ADELE)
+        browser.allow("/api/portal/sessions", "/api/portal/health?applications=portal&known=true")
+        for name in ("health", "sessions"):
+            shown = tab(browser, name)
+            browser.wait("for whom it is", lambda: "This is for operators and readers of the portal." in shown.text)
+            assert "may not sign in" not in shown.text, shown.text
+
+
 @test("an account is signed out of the application, and of the browser")
 def sign_out(browser):
     open_portal(browser)
