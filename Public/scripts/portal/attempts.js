@@ -16,6 +16,9 @@ function outcomeOf({ outcome, problem }) {
 /** The same with the stable code, as reports need it. */
 const codedOutcome = (attempt) => [outcomeOf(attempt), attempt.problem?.code].filter(Boolean).join(" · ");
 
+/** Nobody is known of a sign-in that failed, or whose account is no longer signed in. */
+const nameOf = ({ username }) => username || t("portal.no_username");
+
 const took = ({ began, ended }) => (ended ? milliseconds(Date.parse(ended) - Date.parse(began)) : "");
 
 /**
@@ -84,7 +87,7 @@ const compared = (attempt, hasTokens) => ({
     "",
     attempt.title,
     outcomeWord(attempt),
-    element("span", "", attempt.username),
+    element("span", "", nameOf(attempt)),
     element("span", "", dateTime(attempt.began)),
   ),
   rows: known(attempt).flatMap((row) => (row[0] === t("portal.outcome") ? [row, reason(attempt)] : [row])),
@@ -115,7 +118,7 @@ function caseButtons(attempt, apps) {
 }
 
 function entry(attempt, apps, isOpen, choose) {
-  const { began, problem, title, username, settings } = attempt;
+  const { began, problem, title, settings } = attempt;
   const code = problem ? [element("code", "", problem.code)] : [];
   const details = element(
     "details",
@@ -126,7 +129,7 @@ function entry(attempt, apps, isOpen, choose) {
       element("time", "", time(began)),
       element("span", "title", title),
       outcomeWord(attempt),
-      element("span", "quiet username", username),
+      element("span", "quiet username", nameOf(attempt)),
       element("span", "quiet prompt", settings.prompt ?? ""),
       element("span", "quiet took", took(attempt)),
       ...code,

@@ -19,7 +19,7 @@ const row = ([term, ...values]) => ({ term, value: values.at(-1) });
 
 /** The person of an attempt as this session knows them; nothing where the account is no longer signed in. */
 async function person({ app, account, username, hasTokens }) {
-  if (!username) return [];
+  if (!username) return [row([t("portal.username"), t("portal.no_username")])];
   const paths = ["admission", "claims", ...(hasTokens ? ["tokens"] : [])];
   const [{ rule, groups, roles, portal_role: role }, claims, tokens] = await Promise.all(
     paths.map((path) => get(`/api/${app}/${path}?account=${encodeURIComponent(account)}`).catch(() => ({}))),

@@ -733,6 +733,7 @@ def comparison(browser):
     assert "not assigned" in cells["Reason"][0] and cells["Reason"][1] == "–", cells
     assert cells["Step: redirect"] == ["This account may not sign in", "Succeeded"], cells
     heads = browser.one("dialog[open] thead").text
+    assert "Not known" in heads and cells["Username"] == ["Not known", ADELE], (heads, cells)
     assert "Succeeded" in heads and "iOS tutorial" in heads and "This account may not sign in" in heads, heads
     assert not browser.one("dialog[open] details").get_attribute("open"), "what is the same is not folded"
     browser.size(390, 844)
