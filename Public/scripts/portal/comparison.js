@@ -21,7 +21,7 @@ const row = ([term, ...values]) => ({ term, value: values.at(-1) });
 async function person({ app, account, username, hasTokens }) {
   if (!username) return [row([t("portal.username"), t("portal.no_username")])];
   const paths = ["admission", "claims", ...(hasTokens ? ["tokens"] : [])];
-  const [{ rule, groups, roles, portal_role: role }, claims, tokens] = await Promise.all(
+  const [{ rule, groups, portal_role: role }, claims, tokens] = await Promise.all(
     paths.map((path) => get(`/api/${app}/${path}?account=${encodeURIComponent(account)}`).catch(() => ({}))),
   );
   return [
@@ -29,7 +29,6 @@ async function person({ app, account, username, hasTokens }) {
       [t("portal.username"), username],
       [t("portal.admission.rule"), rule && t(`portal.admission.rule.${rule.kind}`, { value: rule.value ?? "" })],
       [t("portal.admission.groups"), groups?.named?.join(", ")],
-      [t("portal.admission.roles"), roles?.join(", ")],
       [t("portal.admission.portal_role"), role && t(`portal.admission.portal_role.${role}`)],
     ].map(row),
     ...ofToken("portal.claim_of_id", claims),
