@@ -439,6 +439,17 @@ def operator(browser):
         registration(browser, "b2c")
         shown = tab(browser, "health")
         browser.wait("health", lambda: "cannot be reached" in shown.text)
+        assert "cannot be reached" in browser.one("#health tbody tr").text, shown.text
+        for width in (1440, 390):
+            browser.size(width, 900)
+            browser.shoot(f"portal health {width}")
+            assert bool(browser.seen("return seen('#dock')[0]")) == (width == 1440)
+        tab(browser, "account")
+        browser.wait("how to begin", lambda: browser.all(".beginning li"))
+        assert not browser.all(".example") and browser.seen("return seen('#dock')[0]")
+        shown = tab(browser, "health")
+        browser.size(1280, 800)
+        browser.wait("health", lambda: "cannot be reached" in shown.text)
         browser.expect_accessible("portal operator")
         browser.server.control(provider_down=None)
         browser.press("Check now")
