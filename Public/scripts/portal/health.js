@@ -1,24 +1,43 @@
 // Whether a registration is well, for the operator: what the last check found, a check of it now, and its own token.
 
 import { app, get } from "../base/api.js";
-import { element, t } from "../base/page.js";
+import { element, loadTexts, t } from "../base/page.js";
 import { stateWord } from "../base/registration.js";
 import { appOnly } from "./app-only.js";
-import { button, dateTime, refused, run, statusBox, table } from "./parts.js";
+import { rawNumber, sorted } from "./checks.js";
+import { button, dateTime, folded, refused, run, statusBox, table } from "./parts.js";
 
 const ask = (names, more = {}) => get(`/api/${app}/health?${new URLSearchParams({ applications: names.join(","), ...more })}`);
 
-const checksTable = (checks) =>
+/** The sentence about the platform's number in a detail, before the detail; what it needs is fetched where there is one. */
+async function explainedDetail(detail) {
+  const number = rawNumber(detail);
+  if (!number) return detail;
+  const [{ platformNumber }] = await Promise.all([import("../base/platform-numbers.js"), loadTexts("platform"), loadTexts("explain")]);
+  const sentence = t(`platform.${number}.cause`) || t(`explain.cause.${platformNumber(number)?.cause}`);
+  return sentence ? element("div", "", element("p", "", sentence), element("small", "quiet", detail)) : detail;
+}
+
+const checksTable = async (checks) =>
   table(
     [t("portal.check_title"), t("portal.outcome"), t("portal.detail")],
-    checks.map(({ check, severity, detail }) => [
+    await Promise.all(checks.map(async ({ check, severity, detail }) => [
       t(`portal.check.${check}`),
       severity === "unknown" ? stateWord(severity, t("portal.unknown")) : stateWord(severity),
-      detail,
-    ]),
+      await explainedDetail(detail),
+    ])),
   );
 
-const report = ({ authority, checks }) => [element("h3", "mono", authority), checksTable(checks)];
+/** The checks that are not good are open; where there are none, so are the good ones. */
+async function report({ authority, checks }) {
+  const { open, good } = sorted(checks);
+  const title = good.length === 1 ? t("portal.check_good") : t("portal.checks_good", { count: good.length });
+  return [
+    element("h3", "mono", authority),
+    ...(open.length > 0 ? [await checksTable(open)] : []),
+    ...(good.length > 0 ? [folded(title, open.length === 0, await checksTable(good))] : []),
+  ];
+}
 
 /** The findings that have appeared and gone since the check before this one. */
 export function changesOf({ changes, last_checked_at: last }, titleOf) {
@@ -69,21 +88,25 @@ export async function checkAll(ids, box) {
 export async function view({ application, refreshList }) {
   const box = statusBox();
   const shown = element("div");
-  const show = ({ apps, checked_at: at }, ...changes) => {
+  const show = async ({ apps, checked_at: at }, ...changes) => {
     // Each user flow of B2C has an authority of its own.
     const content = apps.length > 0
-      ? [element("p", "quiet", t("registration.checked_at", { time: dateTime(at) })), ...changes, ...apps.flatMap(report)]
+      ? [
+        element("p", "quiet", t("registration.checked_at", { time: dateTime(at) })),
+        ...changes,
+        ...(await Promise.all(apps.map(report))).flat(),
+      ]
       : [element("p", "empty", t("registration.not_checked"))];
     shown.replaceChildren(...content);
   };
   const check = (pressed) =>
     run(pressed, box, async () => {
       const found = await ask([application.id]);
-      show(found, ...changesOf(found, () => application.title));
+      await show(found, ...changesOf(found, () => application.title));
       await refreshList();
     }, refused);
   try {
-    show(await ask([application.id], { known: "true" }));
+    await show(await ask([application.id], { known: "true" }));
   } catch (failure) {
     return [refused(failure)];
   }
