@@ -49,6 +49,7 @@ def appears(browser):
     browser.driver.execute_script("document.querySelector('#live td a').focus()")
     focused = browser.driver.execute_script("return document.activeElement.id")
     assert focused.startswith("step-of-"), focused
+    assert browser.driver.execute_script("return getComputedStyle(document.querySelector('section:target')).backgroundColor") == "rgba(0, 0, 0, 0)", "a stripe at the text's edge"
     ask(browser.server, f"/common/oauth2/v2.0/authorize?client_id={CLIENT}&scope=User.Read")
     browser.wait("the new request is there", lambda: len(rows(browser)) > before)
     row = rows(browser)[0]
