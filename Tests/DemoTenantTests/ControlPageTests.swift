@@ -20,7 +20,7 @@ struct ControlPageTests {
             #expect(page.text.contains("What you set now becomes a rule for this choice alone."))
             #expect(
                 page.text.contains(
-                    "<option value=\"\(TestTenant.native.id)\" selected>Native &lt;tutorial&gt;</option>"))
+                    "<option value=\"\(TestTenant.native.id)\" selected>Native &lt;tutorial&gt;: a native app</option>"))
             #expect(page.text.contains("<option value=\"adele@contoso.example\" selected>Adele Vance</option>"))
             #expect(page.text.contains("name=\"times\" type=\"number\" min=\"1\" value=\"2\""))
             // A field that no rule can have, or that its number says already, is not offered.
@@ -243,6 +243,18 @@ struct ControlPageTests {
             #expect(page.contains("<option value=\"oauth2/v2.0/token invalid_grant\" selected>invalid_grant</option>"))
             _ = try await browser.post("/control", [("native_failure", "")], headers: Self.html)
             #expect(try await browser.get("/control").json?["native_failure"] == .null)
+        }
+    }
+
+    @Test(arguments: [
+        ("http://localhost:8080/", "Web tutorial: every page of this Companion"), (nil, "Web tutorial"),
+    ])
+    func `the list of apps says which is the companion and which are native`(home: String?, web: String) async throws {
+        try await TestTenant.run(configured: { $0.clients[0].homeURL = home }) { (tenant) async throws in
+            let page = try await tenant.browser().get("/control?ui_locales=en", headers: Self.html).text
+            for title in [web, "Native &lt;tutorial&gt;: a native app", "Script tutorial"] {
+                #expect(page.contains("\">\(title)</option>"), "\(title)")
+            }
         }
     }
 

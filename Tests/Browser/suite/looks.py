@@ -656,7 +656,7 @@ def control_choice(browser):
         browser.one("details:has(#choice) > summary").click()
         apps = Select(browser.one("#when_client"))
         apps.select_by_index(1)
-        title = f"Only for {apps.first_selected_option.text}"
+        title = f"Only for {apps.first_selected_option.text.split(': ')[0]}"
         browser.press("Choose")
         browser.wait("the choice", lambda: browser.one("#chosen h2").text == title)
         top, bottom, first = browser.driver.execute_script(

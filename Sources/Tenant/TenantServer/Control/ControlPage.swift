@@ -122,7 +122,7 @@ struct ControlPage: Page {
     // MARK: Rules
 
     private var condition: HTML {
-        let clients = [("", HTML(saying: "Every app"))] + clients.map { ($0.id, "\($0.name)" as HTML) }
+        let clients = [("", HTML(saying: "Every app"))] + clients.map { ($0.id, kind(of: $0)) }
         let people = [("", HTML(saying: "Everyone"))] + accounts.map { ($0.username, "\($0.displayName)" as HTML) }
         func select(_ name: String, _ title: HTML, _ options: [(String, HTML)], _ selected: String?) -> HTML {
             """
@@ -147,6 +147,13 @@ struct ControlPage: Page {
             </details>
 
             """
+    }
+
+    /// The name alone does not say where people meet the application.
+    private func kind(of client: DemoClient) -> HTML {
+        if client.homeURL != nil { return HTML(saying: "%@: every page of this Companion", "\(client.name)") }
+        guard client.isPublic, client.spaRedirectURIs.isEmpty else { return "\(client.name)" }
+        return HTML(saying: "%@: a native app", "\(client.name)")
     }
 
     /// To whom the failures below it happen, if not to everyone, what to do next, and the way back.
