@@ -193,6 +193,26 @@ struct ControlPageTests {
         }
     }
 
+    @Test(arguments: [("", "Every sign-in", "Until you undo it."), ("&times=2", "The next sign-in", "Requests left: 2.")])
+    func `a rule that stays says so, and its list begins with no choice`(
+        times: String, title: String, end: String
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let address = "/control?ui_locales=en&user=adele@contoso.example\(times)"
+            _ = try await browser.post(address, [("authorize_platform_error", "50105")], headers: Self.html)
+            let page = try await browser.get(address, headers: Self.html).text
+            #expect(page.contains("<label for=\"authorize_platform_error\">\(title)</label>"))
+            #expect(page.contains("\(title): <code>50105</code><br>\(end)<br>"))
+            let lists = page.matches(of: /<select id="([a-z_]*)" name="[a-z_]*" aria-describedby[^>]*>(<option[^>]*>)/)
+                .filter { !$0.output.1.hasPrefix("when_") }
+            #expect(lists.count > 1)
+            for list in lists {
+                #expect(list.output.0.contains(" required>") && list.output.2 == "<option value=\"\" selected>")
+            }
+        }
+    }
+
     @Test func `a rule that ends by itself says when, and leaves the page when it has ended`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -81,6 +81,8 @@ package struct ControlKey: Sendable {
     package let name: String
     /// The name on the page, in English like all words here; nil for a key of the JSON interface alone.
     package let title: HTML?
+    /// The name of a rule that stays, if the title is that of what happens once.
+    package let lastingTitle: HTML?
     /// The sentence about what changes for people.
     package let meaning: HTML
     /// The sentence that confirms a change.
@@ -93,10 +95,10 @@ package struct ControlKey: Sendable {
 
     init(
         _ name: String, _ title: HTML?, _ meaning: HTML, _ kind: Kind, done: HTML = "The setting has changed.",
-        isForEveryone: Bool = false, repetition: Repetition? = nil
+        isForEveryone: Bool = false, repetition: Repetition? = nil, lastingTitle: HTML? = nil
     ) {
         (self.name, self.title, self.meaning, self.done, self.repetition) = (name, title, meaning, done, repetition)
-        (field, action) = (kind.field, kind.action)
+        (field, action, self.lastingTitle) = (kind.field, kind.action, lastingTitle)
         if case .effect = action { isForRules = !isForEveryone } else { isForRules = false }
     }
 

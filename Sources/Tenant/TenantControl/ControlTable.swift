@@ -42,7 +42,7 @@ extension ControlKey {
                 ControlKey(
                     "authorize_platform_error", "The next sign-in",
                     "The sign-in ends with this error, in the application or on a page of the platform.",
-                    .platformError(\.authorizePlatformError)),
+                    .platformError(\.authorizePlatformError), lastingTitle: "Every sign-in"),
                 ControlKey(
                     "require_consent", "Ask for consent again",
                     "The next sign-in of this person shows the page with the permissions.",
@@ -80,7 +80,8 @@ extension ControlKey {
                     repetition: Repetition(
                         note:
                             "AADSTS90033 happens twice. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
-                    ) { ($0.integer.flatMap(PlatformError.numbered)?.status.code ?? 0) >= 500 }),
+                    ) { ($0.integer.flatMap(PlatformError.numbered)?.status.code ?? 0) >= 500 },
+                    lastingTitle: "Every token request"),
                 ControlKey(
                     "access_token_seconds", "Access tokens (seconds)",
                     "When an access token expires, the application renews it without asking.",
@@ -110,7 +111,7 @@ extension ControlKey {
                             (.nonce, "Wrong nonce"), (.expired, "Expired"), (.notYetValid, "Not yet valid"),
                             (.algorithmNone, "Algorithm none"), (.unknownKeyID, "Unknown key ID"),
                             (.tenant, "Tenant and issuer differ"),
-                        ])),
+                        ]), lastingTitle: "ID token of every code"),
                 ControlKey(
                     "rotate_key", "Rotate the signing keys",
                     "The next ID token is signed with a new key, which the application has to fetch.",
@@ -151,7 +152,7 @@ extension ControlKey {
                 ControlKey(
                     "native_failure", "The next request of native authentication",
                     "The app’s delegate gets this error. With redirect, MSAL asks the app to open the browser.",
-                    .nativeFailure(\.nativeFailure))
+                    .nativeFailure(\.nativeFailure), lastingTitle: "Every request of native authentication")
             ]),
         ControlGroup(
             title: "The network", lead: "Responses that come late, get lost or never arrive.",
@@ -182,7 +183,8 @@ extension ControlKey {
                 ControlKey(
                     "lost_token_answer", "Drop the next token responses",
                     "The next token requests succeed, but the application gets a 504 instead of the tokens.",
-                    .toggle(\.losesTokenAnswer, isOnce: true), repetition: Repetition(note: dropped) { _ in true }),
+                    .toggle(\.losesTokenAnswer, isOnce: true), repetition: Repetition(note: dropped) { _ in true },
+                    lastingTitle: "Drop every token response"),
             ]),
     ]
 

@@ -12,11 +12,13 @@ struct ControlElement {
     let action: String
     /// The rule of the page's choice that has the setting alone, if it is a switch; nil if there is none.
     var rule: Int?
-    /// Whether it makes a rule for one app or person: then the page says how often, and normal is no choice.
+    /// Whether it makes a rule for one app or person: then the page says how often, and a list begins with no choice.
     let isForRule: Bool
+    /// Whether that rule stays until someone ends it.
+    let isLasting: Bool
 
     private var name: String { key.name }
-    private var title: HTML { key.title ?? "" }
+    private var title: HTML { (isLasting ? key.lastingTitle : nil) ?? key.title ?? "" }
     /// Two buttons have the same key.
     private var effectID: String {
         if case .button("seed", _) = key.field { "\(name)_seed_effect" } else { "\(name)_effect" }
@@ -88,7 +90,7 @@ struct ControlElement {
         _ choices: [(String, HTML)], _ names: [(String, String)], selected: String, verb: HTML = "Set"
     ) -> HTML {
         """
-        \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)">\
+        \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
         \(options(choices, names, selected))</select>\(setButton(verb: verb))</div>
         """
     }
@@ -109,7 +111,7 @@ struct ControlElement {
                     "<p class=\"small\">\(HTML(saying: "Now: status %@, %@ more times.", "\(status)", "\(left)"))</p>"
             } ?? ""
         return """
-            \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)">\
+            \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
             \(options(choices, [], ""))</select>\(times)\(setButton())</div>
             \(now)
             """
@@ -132,7 +134,7 @@ struct ControlElement {
             let errors = endpoint.errors.map { ("\(endpoint.rawValue) \($0)", "\($0)" as HTML) }
             return "<optgroup label=\"\(endpoint.rawValue)\">\(Self.options(errors, now))</optgroup>"
         }
-        let normal = isForRule ? [] : Self.options([("", HTML(saying: "None"))], now)
+        let normal = Self.options([("", HTML(saying: "None"))], value == nil || isForRule ? "" : now)
         let suberrors = Controls.NativeFailure.suberrors.map { ($0, "\($0)" as HTML) }
         return """
             \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
@@ -156,7 +158,7 @@ struct ControlElement {
     }
 
     private func options(_ choices: [(String, HTML)], _ names: [(String, String)], _ selected: String) -> [HTML] {
-        let choices = isForRule ? choices.filter { !$0.0.isEmpty } : choices
+        let choices = isForRule ? [("", "None")] + choices.filter { !$0.0.isEmpty } : choices
         return ControlElement.options(
             choices.map { ($0, HTML(saying: $1)) } + names.map { ($0, "\($1)" as HTML) }, selected)
     }

@@ -93,7 +93,8 @@ struct ControlPage: Page {
         // A rule begins from what is normal.
         ControlElement(
             key: key, value: kept.isForSome ? key.normal : state[key.name], accounts: accounts, action: kept.address(),
-            rule: kept.isForSome ? ownRule(key) : nil, isForRule: kept.isForSome
+            rule: kept.isForSome ? ownRule(key) : nil, isForRule: kept.isForSome,
+            isLasting: kept.isForSome && kept.times == nil
         ).html
     }
 
@@ -193,7 +194,7 @@ struct ControlPage: Page {
         let keys = ControlKey.effects.filter { json[$0.name] != nil }
         let effects = keys.map { key -> HTML in
             let value = json[key.name]
-            let title = key.title.map { HTML(saying: $0) } ?? "<code>\(key.name)</code>"
+            let title = (rule.times == nil && rule.key == nil ? key.lastingTitle ?? key.title : key.title).map { HTML(saying: $0) } ?? "<code>\(key.name)</code>"
             return value == true
                 ? "\(title)<br>"
                 : "\(title): <code>\(value?["status"]?.text ?? value?["error"]?.string ?? value?.string ?? value?.text ?? "")</code><br>"
@@ -204,11 +205,14 @@ struct ControlPage: Page {
             "\(client.map { "\($0)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: everyone))"
         let left: HTML = rule.times.map { "\(HTML(saying: "Requests left: %@.", "\($0)"))<br>" } ?? ""
         let end: HTML = rule.end.map { "\(HTML(saying: "Ends by itself at %@ (UTC).", $0.dayAndClock))<br>" } ?? ""
+        let lasting: HTML =
+            rule.key == nil && rule.times == nil && rule.end == nil
+            ? "\(HTML(saying: "Until you undo it."))<br>" : ""
         let (name, value) = rule.key.map { ("undo", $0) } ?? ("remove", "\(rule.id)")
         let id = "rule_\(rule.id)"
         return """
             <li><form method="post" action="\(kept.address())"><p id="\(id)"><strong>\(who)</strong><br>\
-            \(effects)\(left)\(end)<span class="small">\(meanings.map { "\($0) " as HTML })</span></p>
+            \(effects)\(left)\(end)\(lasting)<span class="small">\(meanings.map { "\($0) " as HTML })</span></p>
             <button name="\(name)" value="\(value)" aria-describedby="\(id)">\(HTML(saying: "Undo"))</button></form></li>
 
             """
