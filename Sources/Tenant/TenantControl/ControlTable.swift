@@ -5,8 +5,16 @@ package import WebFormats
 package struct ControlGroup: Sendable {
     package let title: HTML
     package let lead: HTML
-    /// Whether the tutorials of the companion show it.
-    package var isInTutorials = true
+    /// The part of the companion's tutorials that shows it; nil if none does.
+    package var trial: Trial? = .page
+
+    package enum Trial: Sendable {
+        /// A page, on which somebody is signed in perhaps.
+        case page
+        /// A new sign-in, because who is signed in does not meet it.
+        case signIn
+    }
+
     package let keys: [ControlKey]
 }
 
@@ -37,7 +45,7 @@ extension ControlKey {
 
     package static let groups = [
         ControlGroup(
-            title: "The sign-in page", lead: "What people see while they sign in.",
+            title: "The sign-in page", lead: "What people see while they sign in.", trial: .signIn,
             keys: [
                 ControlKey(
                     "authorize_platform_error", "The next sign-in",
@@ -64,6 +72,7 @@ extension ControlKey {
             ]),
         ControlGroup(
             title: "Tokens", lead: "What the application gets when it redeems a code or renews a token.",
+            trial: .signIn,
             keys: [
                 ControlKey(
                     "token_error", "Token endpoint",
@@ -147,7 +156,7 @@ extension ControlKey {
             ]),
         ControlGroup(
             title: "Native authentication", lead: "Sign-ins in an app’s own screens, which call these endpoints.",
-            isInTutorials: false,
+            trial: nil,
             keys: [
                 ControlKey(
                     "native_failure", "The next request of native authentication",

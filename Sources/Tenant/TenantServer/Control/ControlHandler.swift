@@ -90,7 +90,7 @@ struct ControlHandler: PlatformHandler {
             clients: registrations.all,
             requests: clients.section(mark), notice: notice,
             address: "\(addresses.baseURL)/control",
-            tryURL: registrations.homeURL.map { $0 + "ios" }, kept: kept)
+            companionURL: registrations.homeURL, kept: kept)
     }
 
     private func apply(_ change: ControlChange) async {

@@ -1,3 +1,4 @@
+import Foundation
 import TenantControl
 import TenantDirectory
 import TenantSignIn
@@ -16,8 +17,8 @@ struct ControlPage: Page {
     let notice: HTML?
     /// The control page's address, for the example.
     let address: String
-    /// The page on which the failures can be seen; nil if there is none.
-    let tryURL: String?
+    /// The companion's start page; nil if the tenant runs alone.
+    let companionURL: String?
     /// The parameters that the page keeps.
     let kept: ControlQuery
 
@@ -64,8 +65,7 @@ struct ControlPage: Page {
     }
 
     private func group(_ group: ControlGroup) -> HTML {
-        let link: HTML =
-            (group.isInTutorials ? tryURL : nil).map { " <a href=\"\($0)\">\(HTML(saying: "Try it in iOS"))</a>" } ?? ""
+        let link = trial(of: group)
         let keys = group.keys.filter { !kept.isForSome || $0.isForRules }
         guard !keys.isEmpty else { return "" }
         let on = keys.count(where: isOn)
@@ -81,6 +81,20 @@ struct ControlPage: Page {
             </details>
 
             """
+    }
+
+    /// Leads to the tutorial for iOS, where there is one.
+    private func trial(of group: ControlGroup) -> HTML {
+        guard let companionURL, let trial = group.trial else { return "" }
+        switch trial {
+        case .page: return " <a href=\"\(companionURL)ios\">\(HTML(saying: "Try it in iOS"))</a>"
+        case .signIn:
+            // The path of the page on the companion's host; a proxy can have put the companion below a prefix.
+            let page = (URL(string: companionURL)?.path(percentEncoded: true) ?? "/") + "ios"
+            let url = "\(companionURL)auth/ios/sign-in".appending(
+                query: [(name: "return_to", value: page), (name: "prompt", value: "select_account")])
+            return " <a href=\"\(url)\">\(HTML(saying: "Try it: sign in in iOS"))</a>"
+        }
     }
 
     /// Whether a setting differs from normal: for the page's choice, or else for everyone.
