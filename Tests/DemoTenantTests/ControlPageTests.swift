@@ -20,7 +20,8 @@ struct ControlPageTests {
             #expect(page.text.contains("What you set now becomes a rule for this choice alone."))
             #expect(
                 page.text.contains(
-                    "<option value=\"\(TestTenant.native.id)\" selected>Native &lt;tutorial&gt;: a native app</option>"))
+                    "<option value=\"\(TestTenant.native.id)\" selected>Native &lt;tutorial&gt;: a native app</option>")
+            )
             #expect(page.text.contains("<option value=\"adele@contoso.example\" selected>Adele Vance</option>"))
             #expect(page.text.contains("name=\"times\" type=\"number\" min=\"1\" value=\"2\""))
             // A field that no rule can have, or that its number says already, is not offered.
@@ -193,7 +194,9 @@ struct ControlPageTests {
         }
     }
 
-    @Test(arguments: [("", "Every sign-in", "Until you undo it."), ("&times=2", "The next sign-in", "Requests left: 2.")])
+    @Test(arguments: [
+        ("", "Every sign-in", "Until you undo it."), ("&times=2", "The next sign-in", "Requests left: 2."),
+    ])
     func `a rule that stays says so, and its list begins with no choice`(
         times: String, title: String, end: String
     ) async throws {

@@ -208,7 +208,9 @@ struct ControlPage: Page {
         let keys = ControlKey.effects.filter { json[$0.name] != nil }
         let effects = keys.map { key -> HTML in
             let value = json[key.name]
-            let title = (rule.times == nil && rule.key == nil ? key.lastingTitle ?? key.title : key.title).map { HTML(saying: $0) } ?? "<code>\(key.name)</code>"
+            let stays = rule.times == nil && rule.key == nil
+            let title =
+                ((stays ? key.lastingTitle : nil) ?? key.title).map { HTML(saying: $0) } ?? "<code>\(key.name)</code>"
             return value == true
                 ? "\(title)<br>"
                 : "\(title): <code>\(value?["status"]?.text ?? value?["error"]?.string ?? value?.string ?? value?.text ?? "")</code><br>"
