@@ -6,6 +6,7 @@ import HTTPWire
 import Logging
 import OpenIDConnect
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -124,7 +125,7 @@ import Testing
             for parent in parents.dropFirst().prefix(2) {
                 let parent = try #require(parent)
                 #expect(parent.traceID != Self.trace && !parent.isSampled)
-                let line = try #require(site.log.requests.first { $0.contains("trace_id\": \(parent.traceID)") })
+                let line = try #require(await site.log.request { $0.contains("trace_id\": \(parent.traceID)") })
                 let id = try #require(line.firstMatch(of: /request_id": ([0-9a-f-]{36})/)).output.1
                 #expect(id.filter { $0 != "-" } == parent.traceID, "either leads to the other")
             }
@@ -161,8 +162,8 @@ import Testing
     ) async throws {
         try await Site.run(configured: { $0.logRequests = isWanted }) { site in
             _ = try await Visitor(site).get("/ios")
+            #expect(await site.log.request()?.hasPrefix(prefix) == true, "\(row)")
             #expect(site.log.requests.count == 1)
-            #expect(site.log.requests.first?.hasPrefix(prefix) == true, "\(row)")
         }
     }
 
@@ -173,11 +174,11 @@ import Testing
             await site.stopTenant()
             let answer = try await Visitor(site).get("/auth/ios/sign-in?return_to=%2Fios")
             #expect(answer.status == 303)
+            let line = try #require(await site.log.request())
             #expect(site.log.requests.count == 1)
             // A machine that allows few open files is another, at the start.
             let warnings = site.log.all.filter { $0.hasPrefix("warning") && !$0.contains("the descriptor limit") }
             #expect(warnings.count == 1)
-            let line = try #require(site.log.requests.first)
             for part in ["warning request ", "provider_unavailable", "connectionRefused: localhost:\(site.tenantPort)"]
             {
                 #expect(line.contains(part), "\(part) in \(line)")
@@ -214,8 +215,7 @@ import Testing
             try await visitor.signIn()
             try await site.control(control)
             _ = try await visitor.api(path.hasSuffix("me") ? .get : .post, path, body: #"{"force_refresh":true}"#)
-            let line = try #require(site.log.requests.last)
-            #expect(line.hasPrefix("warning request "), "\(row): \(line)")
+            let line = try #require(await site.log.request { $0.hasPrefix("warning request ") }, "\(row)")
             #expect(line.contains(#""code": \#(code)"#), "\(line)")
             #expect(line.contains(#""cause": \#(cause)"#), "\(line)")
         }
@@ -225,7 +225,7 @@ import Testing
         try await Site.run { site in
             try await site.control(#"{"bad_id_token": "not_yet_valid"}"#)
             _ = try await Visitor(site).signIn()
-            let line = try #require(site.log.requests.last { $0.contains("/auth/callback") })
+            let line = try #require(await site.log.request { $0.contains("/auth/callback") })
             #expect(line.hasPrefix("warning request "), "\(line)")
             #expect(line.contains("invalid_id_token") && line.contains("check this machine's clock"), "\(line)")
             #expect(!Problem(.cancelled, "").isFault && !Problem(.throttled, "").isFault)
@@ -238,8 +238,8 @@ import Testing
             try await visitor.signIn()
             await site.stopTenant()
             #expect(try await visitor.api(.post, "/auth/ios/sign-out", body: #"{"browser":true}"#).status == 200)
-            let line = try #require(site.log.requests.last)
-            #expect(line.hasPrefix("warning request "), "it went on without the provider, and says so")
+            // It went on without the provider, and says so.
+            let line = try #require(await site.log.request { $0.hasPrefix("warning request ") })
             #expect(line.contains("sign-out at the provider is not possible"))
             let series =
                 #"companion_provider_requests_total{provider="localhost:\#(site.tenantPort)",outcome="unreachable"}"#
@@ -251,6 +251,13 @@ import Testing
 extension LogLines {
     /// The lines of requests.
     fileprivate var requests: [String] { all.filter { $0.contains(" request [") } }
+
+    /// The first of them for which this holds. A line is written after the last byte of its response, so that it can be
+    /// behind the client.
+    fileprivate func request(where holds: (String) -> Bool = { _ in true }) async -> String? {
+        _ = await eventually { requests.contains(where: holds) }
+        return requests.first(where: holds)
+    }
 }
 
 /// Answers everything, and keeps which trace it came with.
