@@ -134,7 +134,7 @@ struct ControlElement {
             let errors = endpoint.errors.map { ("\(endpoint.rawValue) \($0)", "\($0)" as HTML) }
             return "<optgroup label=\"\(endpoint.rawValue)\">\(Self.options(errors, now))</optgroup>"
         }
-        let normal = Self.options([("", HTML(saying: "None"))], value == nil || isForRule ? "" : now)
+        let normal = Self.options([("", HTML(saying: "None"))], value?["endpoint"] == nil ? "" : now)
         let suberrors = Controls.NativeFailure.suberrors.map { ($0, "\($0)" as HTML) }
         return """
             \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\

@@ -105,8 +105,9 @@ struct ControlPage: Page {
 
     private func element(_ key: ControlKey) -> HTML {
         // A rule begins from what is normal.
-        ControlElement(
-            key: key, value: kept.isForSome ? key.normal : state[key.name], accounts: accounts, action: kept.address(),
+        let ofRule = kept.isForSome ? ownRules.compactMap { key.json($0.effects) }.last ?? key.normal : nil
+        return ControlElement(
+            key: key, value: ofRule ?? state[key.name], accounts: accounts, action: kept.address(),
             rule: kept.isForSome ? ownRule(key) : nil, isForRule: kept.isForSome,
             isLasting: kept.isForSome && kept.times == nil
         ).html
