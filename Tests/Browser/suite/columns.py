@@ -485,6 +485,26 @@ return Object.fromEntries([...document.querySelectorAll("#timeline .step")].map(
 """
 
 
+@test("the look for secrets finds a token anywhere on a page, and takes no random value for one")
+def looks_like_a_secret(browser):
+    head = base64.urlsafe_b64encode(b'{"typ":"JWT","alg":"RS256"}').decode()
+    entra = base64.urlsafe_b64encode(b'{"kid":"x","typ":"JWT"}').decode()
+    # A verifier in which the letters eyJ are chance, as one was.
+    chance = "w9eyJ2AeRrJpbIc0Zk1mQy7uVn-4sT_hLx8dPo5gFaE"
+    for value, is_secret in (
+            (chance, False), (head, True), (f"access_token={entra}.e30.x", True), (chance + head, True), ("a" * 119, False), ("a" * 120, True)):
+        browser.open("/")
+        browser.driver.execute_script("document.querySelector('main').dataset.value = arguments[0]", value)
+        try:
+            browser.expect_no_secret()
+            found = ""
+        except AssertionError as error:
+            found = str(error)
+        assert ("the page holds what looks like a secret" in found) == is_secret, (value, found)
+        assert value not in found, found
+    browser.open("/")
+
+
 @test("in the demo a sign-in that is over has its real values in the requests of its steps, which says why; they are kept and copied nowhere")
 def real_values(browser):
     browser.stand_still()
