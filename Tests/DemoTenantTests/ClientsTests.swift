@@ -176,7 +176,7 @@ struct ClientsTests {
             #expect(page["Cache-Control"] == "no-store")
             #expect(page["Content-Security-Policy"]?.contains("script-src 'self'; connect-src 'self'; form") == true)
             #expect(page.text.contains("Requests without a client ID"))
-            #expect(!page.text.contains("-1202"), "over plain HTTP there is no certificate")
+            #expect(!page.text.contains("<code>-1202</code>"), "over plain HTTP there is no certificate")
             for name in ["clients", "control"] {
                 let script = try await browser.get("/assets/\(name).js")
                 let writes = ["innerHTML = ", "outerHTML = "].filter(script.text.contains)
@@ -220,7 +220,7 @@ struct ClientsTests {
                 Request(head: head, peer: Self.here), nil, step: .authorize, note: .init(error: "AADB2C90118"),
                 status: 302, time: Date(timeIntervalSince1970: 0), milliseconds: 1, isRegistered: { _ in true }))
         let connected = Self.page(journal)
-        #expect(!connected.contains("-1202") && connected.contains("MSAL.OSX 2.13.0 first connected at"))
+        #expect(!connected.contains("<code>-1202</code>") && connected.contains("MSAL.OSX 2.13.0 first connected at"))
         #expect(connected.contains(">The user has forgotten their password.<"), "the text itself")
         journal.add(
             ClientRequest(

@@ -384,4 +384,4 @@ def chromium(tenant):
 @test("the page of requests says that the simulator trusts the certificate", slash)
 def seen(tenant):
     page = tenant.session().get(tenant.origin + "/clients?ui_locales=en", headers={"Accept": "text/html"}).text
-    assert f"MSAL.iOS {VERSION} first connected at" in page and "-1202" not in page
+    assert f"MSAL.iOS {VERSION} first connected at" in page and "<code>-1202</code>" not in page
