@@ -151,7 +151,7 @@ function showLine() {
       button(t("missions.stop"), () => end(mission)),
     );
   } else if (finished) {
-    const next = nextOf(done());
+    const next = nextOf(finished, done());
     line.replaceChildren(
       element("p", "", element("strong", "", next ? t("missions.well_done", { title: title(finished) }) : t("missions.all_done"))),
       element("p", "", ...worthRemembering(finished)),
@@ -161,7 +161,11 @@ function showLine() {
   placeLine();
 }
 
-const nextOf = (all) => missions.find(({ id }) => !all.has(id));
+/** The next one that is not done, and after the last of them those before it. */
+const nextOf = (mission, all) => {
+  const place = missions.indexOf(mission);
+  return [...missions.slice(place), ...missions.slice(0, place)].find(({ id }) => !all.has(id));
+};
 
 const worthRemembering = ({ id }) => [element("strong", "", t("missions.to_remember")), " ", t(`missions.remember.${id}`)];
 
@@ -188,7 +192,7 @@ function entry(mission, all, isOpen) {
   details.append(buttons);
   if (isDone && !isActive) {
     details.append(element("p", "mission-remember", ...worthRemembering(mission)));
-    const next = nextOf(all);
+    const next = nextOf(mission, all);
     if (next) buttons.append(" ", button(t("missions.next", { title: title(next) }), () => open(next)));
   }
   details.open = isOpen;
