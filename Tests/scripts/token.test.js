@@ -4,6 +4,7 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { part } from "./requests.js";
+import { examples } from "../../Public/scripts/paste/examples.js";
 import { checkSignature, checkTimes, judgeToken, readToken } from "../../Public/scripts/paste/token-text.js";
 
 const rsa = { name: "RSASSA-PKCS1-v1_5", modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: "SHA-256" };
@@ -212,3 +213,5 @@ for (
     [{ nbf: 1 }, undefined],
   ]
 ) Deno.test(`at 1000, ${JSON.stringify(claims)} is ${reason ?? "nothing"}`, () => assert.equal(checkTimes(claims, 1000)?.reason, reason));
+
+Deno.test("the example of a token has not expired", () => assert.equal(checkTimes(readToken(examples.token).claims)?.reason, "valid"));
