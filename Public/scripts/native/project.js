@@ -1,6 +1,6 @@
 // The tutorial's whole app as an Xcode project with the reader's values: to read, part by part, and to download.
 
-import { button } from "../base/buttons.js";
+import { button, copyButton } from "../base/buttons.js";
 import { blockCard } from "./setup.js";
 import { element, loadFile, loadJSON, loadTexts, t } from "../base/page.js";
 import { data, fillTemplate, holds, isUnknown, swiftList, wholeText, wordsFor } from "../base/project.js";
@@ -108,6 +108,13 @@ async function parts(id, values) {
   return tabs(`project-${id}`, t("native.section.code"), [made[shown], ...made.filter((_, index) => index !== shown)]);
 }
 
+/** The one thing that nobody can put into the project: the tenant has to know its redirect URI. The demo's does. */
+function registration({ bundle_id, redirect_uri: address }) {
+  const copy = copyButton(t("native.copy"), () => address);
+  copy.setAttribute("aria-label", `${t("native.copy")}: ${address}`);
+  return [element("p", "note", t("project.registration", { bundle_id })), element("p", "", element("code", "", address), " ", copy)];
+}
+
 /** Fills the place with the project for an app with these values. Its files are fetched for those who read or download them. */
 export function fill(place, values, isComplete) {
   const fitting = projects.filter(({ kind, platform }) => kind === values.kind && platform === values.platform);
@@ -125,6 +132,7 @@ export function fill(place, values, isComplete) {
     ...(fitting.length > 1 ? [choice(fitting, () => fill(place, values, isComplete))] : []),
     element("p", "", download),
     ...(isComplete ? [] : [element("p", "note", t("setup.download_needs"))]),
+    ...(isComplete && values.tenant === "mine" ? registration(values) : []),
     more,
   );
 }

@@ -342,6 +342,8 @@ def project(browser):
             text = {name: archive.read(name).decode() for name in archive.namelist()}
         assert any(f"msauth.{BUNDLE}" in each for name, each in text.items() if name.endswith("Info.plist")) and any(CLIENT in each for each in text.values())
         browser.cdp("Browser.setDownloadBehavior", behavior="default")
+    # The project needs one thing that is not in it.
+    assert f"enter the bundle ID {BUNDLE}. The redirect URI is then:\nmsauth.{BUNDLE}://auth Copy" in browser.one("#download").text, browser.one("#download").text
     browser.one("#style").find_element("css selector", "option[value=swiftui]").click()
     browser.wait("the other style", lambda: any("struct ContentView: View" in each.get_attribute("textContent") for each in browser.all(".project pre")))
     choose(browser, kind="b2c", platform="macos")
