@@ -102,7 +102,10 @@ def everything(browser):
 @test("the page of facts shows each of them with its source and whether it is the same here, and how many there are of each area")
 def truth(browser):
     facts = json.loads((ROOT / "Public/data/truth.json").read_text())
-    browser.open("/truth")
+    browser.open("/")
+    browser.press("Your app")
+    browser.press("Demo and platform")
+    browser.expect_page("/truth")
     browser.wait("the facts", lambda: len(browser.all("#facts tbody tr")) == len(facts))
     shown = browser.driver.execute_script(
         "return Object.fromEntries([...document.querySelectorAll('#facts tbody tr')].map((row) => [row.id, "
