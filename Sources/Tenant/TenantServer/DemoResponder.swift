@@ -59,7 +59,7 @@ struct DemoResponder: Responder {
                 identity.forgetDevices()
                 identity.forgetNativeFlows()
             }, closeIdleConnections: closeIdleConnections)
-        outbox = OutboxHandler(platform: platform, outbox: identity.outbox, layout: layout)
+        outbox = OutboxHandler(platform: platform, outbox: identity.outbox, layout: layout, rooms: configuration.rooms)
     }
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {

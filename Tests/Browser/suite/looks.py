@@ -167,6 +167,8 @@ def rooms(browser):
     browser.one(".rooms-open").click()
     browser.press("Learn")
     browser.expect_page("/ios")
+    browser.driver.get(browser.server.tenant + "/outbox")
+    assert [each.text for each in browser.all(".rooms nav a")] == names
     browser.open("/kiosk")
     assert not browser.all(".rooms")
 

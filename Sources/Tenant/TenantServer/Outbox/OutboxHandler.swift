@@ -14,6 +14,7 @@ struct OutboxHandler: PlatformHandler {
     let platform: Platform
     let outbox: Outbox
     let layout: PageLayout
+    let rooms: RoomsBeside
 
     /// `GET /outbox`: the page, or the same as JSON, which can wait for a code.
     func show(_ request: Request) async -> Response {
@@ -46,7 +47,8 @@ struct OutboxHandler: PlatformHandler {
         return DemoLanguage.$current.withValue(language) {
             layout.page(
                 OutboxPage(
-                    messages: outbox.messages(to: query?.text("to")), names: registrations.names, now: clock.now()))
+                    bar: rooms.bar(nil), messages: outbox.messages(to: query?.text("to")), names: registrations.names,
+                    now: clock.now()))
         }
     }
 

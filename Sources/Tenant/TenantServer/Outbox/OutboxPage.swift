@@ -5,6 +5,7 @@ import WebFormats
 
 /// The page for people: the mails and text messages, newest first.
 struct OutboxPage: Page {
+    let bar: HTML?
     let messages: [Outbox.Delivery]
     let names: [String: String]
     let now: Date
