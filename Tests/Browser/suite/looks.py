@@ -167,6 +167,7 @@ def rooms(browser):
     browser.one(".rooms-open").click()
     browser.press("Learn")
     browser.expect_page("/ios")
+    browser.size(1280, 800)
     browser.driver.get(browser.server.tenant + "/outbox")
     assert [each.text for each in browser.all(".rooms nav a")] == names
     browser.open("/kiosk")
