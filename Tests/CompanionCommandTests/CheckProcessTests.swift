@@ -96,6 +96,8 @@ import WebFormats
             "api_tokens: [{ name: nightly, sha256: \"\(String(repeating: "a", count: 64))\", scopes: [check], expires: \(soon) }]"
         let good = try check("--fail-before", "30d")
         #expect(good.status == 0, "\(good.output)")
+        let setting = "set apps.ios.client_secret_expires in \(demo.folder.path)/companion.yaml, or"
+        #expect(try check("--verbose").output.contains(setting))
         #expect(try check(beside: expiring).status == 0)
         #expect(try check("--fail-before", "10d", beside: expiring).status == 0)
         let named = try check("--fail-before", "30d", beside: expiring)

@@ -3,6 +3,7 @@ import HTTPTypes
 import OpenIDConnect
 import TestSupport
 import Testing
+import WebFormats
 
 @testable import Companion
 @testable import CompanionCore
@@ -32,14 +33,15 @@ import Testing
                 #expect(findings(report, subject, app: "ios").map(\.severity) == [.good], "\(subject)")
             }
             // The demo tenant does as Entra ID: at common it tells nobody whether it takes a secret, or grants a scope.
-            for subject in ["credential", "scopes"] {
+            for subject in ["credential", "client_secret_expires", "scopes"] {
                 #expect(findings(report, subject, app: "ios").map(\.severity) == [.unknown], "\(subject)")
             }
             let registration = try #require(report.registrations.first)
             #expect(registration.redirectURI == "\(site.origin)/auth/callback")
             #expect(registration.platform == "Web")
             #expect(report.text().contains(" b2c: \(site.origin)/auth/callback (platform Web)\n"))
-            #expect(report.text().firstMatch(of: /\nios +no problem found +not known: .*credential, scopes/) != nil)
+            let row = /\nios +no problem found +not known: .*credential, client_secret_expires, scopes/
+            #expect(report.text().firstMatch(of: row) != nil)
             #expect(report.text().hasSuffix(" With --verbose, everything that was checked."))
             #expect(!report.text().contains("Only a sign-in can show"))
             let text = report.text(isVerbose: true)
@@ -614,9 +616,62 @@ import Testing
     ) throws {
         var application = try Site.application(kind)
         application.credential = .fixed(.secret(secret))
+        application.clientSecretExpires = .distantFuture
         let findings = CredentialFindings(application: application, now: Date(timeIntervalSince1970: 0)).all
         #expect(findings.map { "\($0.severity) \($0.subject)" } == found)
         #expect(!findings.contains { "\($0)".contains(secret) })
+    }
+
+    private static func token(until end: Int) -> ClientCredential {
+        let claims = Base64URL.encode(Array(#"{"exp":\#(end)}"#.utf8))
+        return .fixed(.assertion("\(Base64URL.encode(Array("{}".utf8))).\(claims).AA"))
+    }
+
+    @Test(
+        arguments: [
+            (
+                .fixed(.secret("s3cret")), nil, "etc/companion.yaml",
+                [
+                    "good credential: A secret is configured.",
+                    "unknown client_secret_expires: It is not known when the secret expires. To be warned before, set "
+                        + "apps.my-shop.client_secret_expires in etc/companion.yaml, or "
+                        + "COMPANION_APPS_MY_SHOP_CLIENT_SECRET_EXPIRES in the environment.",
+                ]
+            ),
+            (
+                .fixed(.secret("s3cret")), nil, nil,
+                [
+                    "good credential: A secret is configured.",
+                    "unknown client_secret_expires: It is not known when the secret expires. To be warned before, set "
+                        + "COMPANION_APPS_MY_SHOP_CLIENT_SECRET_EXPIRES in the environment.",
+                ]
+            ),
+            (
+                .fixed(.secret("s3cret")), 40 * 86_400, nil,
+                ["good credential: The secret or certificate is valid until 1970-02-10."]
+            ),
+            (
+                token(until: 3600), nil, "companion.yaml",
+                ["good credential: The federated token is valid until 1970-01-01T01:00:00Z."]
+            ),
+            (token(until: 0), nil, nil, ["mistake credential: The federated token expired at 1970-01-01T00:00:00Z."]),
+            (.fixed(.assertion("opaque")), nil, nil, ["good credential: A federated token is configured."]),
+        ] as [(ClientCredential, TimeInterval?, String?, [String])])
+    func `a secret whose end nobody knows names the setting of its end, and a federated token needs none`(
+        credential: ClientCredential, end: TimeInterval?, file: String?, found: [String]
+    ) throws {
+        var application = try Site.application(.workforce)
+        application.id = "my-shop"
+        application.credential = credential
+        application.clientSecretExpires = end.map { Date(timeIntervalSince1970: $0) }
+        let findings = CredentialFindings(
+            application: application, file: file, now: Date(timeIntervalSince1970: 0)
+        ).all
+        #expect(findings.map { "\($0.severity) \($0.subject): \($0.what.english)" } == found)
+        #expect(findings.allSatisfy { $0.severity == .mistake || $0.remedy == nil })
+        let report = CheckReport(findings)
+        #expect(report.counts["good"] == found.count { $0.hasPrefix("good") })
+        #expect(report.ok == !found.contains { $0.hasPrefix("mistake") })
     }
 
     @Test

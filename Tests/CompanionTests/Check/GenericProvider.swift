@@ -77,10 +77,11 @@ final class GenericProvider: Responder {
         let origin = "http://localhost:\(port)"
         provider.origin.withLock { $0 = origin }
         let client = HTTPClient(workers: workers)
-        let application = Application(
+        var application = Application(
             id: "app", page: .ios, title: "App", authority: try Authority(origin, kind: .oidc),
             registration: ClientRegistration(clientID: clientID, redirectURI: redirectURI, scopes: ["email"]),
             credential: .fixed(.secret(secret)), api: nil, prompt: nil)
+        application.clientSecretExpires = .distantFuture
         let result: Result<Void, any Error>
         do { result = .success(try await test(provider, application, client)) } catch { result = .failure(error) }
         await client.shutdown()

@@ -169,10 +169,13 @@ import Testing
         try await Site.run(configured: { configuration in
             configuration.applications[0].clientSecretExpires = Date.now.addingTimeInterval(10 * 86_400)
             configuration.applications[1].credential = .secretFile("/nowhere/secret", method: nil)
+            configuration.applications[2].credential = .fixed(.assertion("of-another-system"))
+            configuration.applications[2].clientSecretExpires = Date.now
         }) { site in
             let metrics = try await Visitor(site).metrics()
             #expect(abs(metrics[#"companion_credential_expires_days{app="ios"}"#] - 10) < 0.1)
             #expect(!metrics.contains(#"companion_credential_expires_days{app="macos"}"#), "nobody said when")
+            #expect(!metrics.contains(#"companion_credential_expires_days{app="contoso"}"#), "it has no secret")
             #expect(metrics[#"companion_credential_usable{app="ios"}"#] == 1)
             #expect(metrics.contains(#"companion_credential_usable{app="macos"}"#))
             #expect(metrics[#"companion_credential_usable{app="macos"}"#] == 0)

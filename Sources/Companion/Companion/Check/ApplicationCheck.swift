@@ -32,7 +32,7 @@ struct ApplicationCheck: Sendable {
 
     private var probed: [CheckFinding] {
         get async {
-            let credential = CredentialFindings(application: application, now: now()).all
+            let credential = CredentialFindings(application: application, file: configuration.file, now: now()).all
             let probe = RegistrationProbe(client: client)
             guard let metadata else {
                 let page = probe.result(for: application)

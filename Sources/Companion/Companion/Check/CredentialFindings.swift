@@ -1,4 +1,5 @@
 import CompanionCore
+import CompanionSignIn
 import Foundation
 import Languages
 import OpenIDConnect
@@ -6,6 +7,8 @@ import OpenIDConnect
 /// Examines an application's credential without asking anyone: whether it can be read, and when it ends.
 struct CredentialFindings {
     let application: Application
+    /// The configuration file; nil if the environment alone configures the server.
+    var file: String?
     let now: Date
 
     /// The effect of a credential's end.
@@ -43,13 +46,40 @@ struct CredentialFindings {
                         "Copy the secret's “Value” under Certificates & secrets. It is shown once: make a new secret if it is gone."
                 )
             ]
-        case .secret, .assertion:
-            return [
-                application.clientSecretExpires.map(expiry)
-                    ?? .good(
-                        "credential", "Secret configured. Set client_secret_expires to be warned before it expires.")
-            ]
+        case .secret:
+            guard let end = application.clientSecretExpires else {
+                return [.good("credential", "A secret is configured."), unknownEnd]
+            }
+            return [expiry(end)]
+        case .assertion(let token): return [federated(token)]
         }
+    }
+
+    /// The provider tells only those who may read the registration when a secret ends.
+    private var unknownEnd: CheckFinding {
+        let setting = application.secretExpires
+        let variable = Setting.environmentName(of: setting)
+        let what: Message =
+            if let file {
+                "It is not known when the secret expires. To be warned before, set \(setting) in \(file), or \(variable) in the environment."
+            } else {
+                "It is not known when the secret expires. To be warned before, set \(variable) in the environment."
+            }
+        return .unknown("client_secret_expires", what)
+    }
+
+    /// Another system renews the token, so that nobody needs to be warned before its end.
+    private func federated(_ token: String) -> CheckFinding {
+        guard let seconds = DecodedToken(token)?.time("exp") else {
+            return .good("credential", "A federated token is configured.")
+        }
+        let end = Date(timeIntervalSince1970: TimeInterval(seconds))
+        let time = end.formatted(.iso8601)
+        guard end <= now else { return .good("credential", "The federated token is valid until \(time).") }
+        return .mistake(
+            "credential", "The federated token expired at \(time).",
+            why: "The provider refuses it, so nobody can sign in and no token is renewed.",
+            remedy: application.renewal)
     }
 
     /// The README has this in place of a secret's value.
@@ -71,6 +101,7 @@ struct CredentialFindings {
 
 extension Application {
     fileprivate var secretVariable: String { Setting.environmentName(of: "apps.\(id).client_secret") }
+    fileprivate var secretExpires: String { "apps.\(id).client_secret_expires" }
 
     /// The instruction for replacing the credential.
     var renewal: String {
@@ -86,10 +117,11 @@ extension Application {
                 : "Set \(secretVariable) to the client's secret, or register it at the provider as a public client, which "
                     + "has none."
         case .fixed:
-            "\(create), set it and client_secret_expires in the environment, restart, then delete the old one."
+            "\(create), set \(secretVariable) to its value and \(Setting.environmentName(of: secretExpires)) to its expiry "
+                + "date, restart, then delete the old one."
         case .secretFile(let path, _):
-            "\(create), write its value to \(path) (no restart is needed), set client_secret_expires to its expiry date, "
-                + "then delete the old one."
+            "\(create), write its value to \(path) (no restart is needed), set \(secretExpires) to its expiry date, then "
+                + "delete the old one."
         case .certificateFiles(let certificate, let privateKey):
             "\(isEntra ? "Add a new certificate under Certificates & secrets" : "Register a new certificate at the provider"), "
                 + "then write it to \(certificate) and its key to \(privateKey) (no restart is needed)."

@@ -68,9 +68,9 @@ package final class ClientCredentials: Sendable {
         do throws(Failure) {
             let (authentication, isUsable) = try present(application.id, application.credential)
             switch authentication {
-            case .publicClient: return (isUsable, nil)
+            case .publicClient, .assertion: return (isUsable, nil)
             case .certificate(let certificate): return (isUsable, certificate.notValidAfter)
-            case .secret, .assertion: return (isUsable, application.clientSecretExpires)
+            case .secret: return (isUsable, application.clientSecretExpires)
             }
         } catch {
             return (false, application.clientSecretExpires)

@@ -3,6 +3,8 @@ import Foundation
 /// The complete configuration, already validated. `Settings.swift` declares the keys;
 /// ``CompanionConfiguration/read(options:environment:file:needsApplications:)`` reads them.
 package struct CompanionConfiguration: Sendable {
+    /// The file that was read; nil if the environment alone configures the server.
+    package var file: String?
     /// The address to bind.
     package var host: String
     /// The port to bind; 0 lets the kernel choose (tests).

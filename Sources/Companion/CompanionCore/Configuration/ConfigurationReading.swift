@@ -16,7 +16,8 @@ extension CompanionConfiguration {
         needsApplications: Bool = true
     ) throws(ConfigurationMistakes) -> CompanionConfiguration {
         var reading = ConfigurationReading(options: options, environment: environment, file: path)
-        let configuration = reading.configuration(needsApplications: needsApplications)
+        var configuration = reading.configuration(needsApplications: needsApplications)
+        configuration.file = path
         let mistakes = reading.allMistakes
         guard mistakes.all.isEmpty else { throw mistakes }
         return configuration
