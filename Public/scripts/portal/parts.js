@@ -105,10 +105,17 @@ export function refused(failure) {
     return element("div", "", element("p", "", t("portal.needs_role")), element("p", "quiet", failure.message));
   }
   if (failure.code !== "interaction_required") return explained(failure);
+  // In the demo, the account that everybody reads of may see it.
+  const account = document.getElementById("demo-account")?.dataset.operator;
   return element(
     "div",
     "",
     element("p", "", t("portal.operator_only")),
-    element("p", "buttons", signInButton(t("portal.sign_in_here"), signInAddress())),
+    ...(account ? [element("p", "", t("portal.operator_demo", { account }))] : []),
+    element(
+      "p",
+      "buttons",
+      signInButton(t("portal.sign_in_here"), signInAddress(account ? { login_hint: account, prompt: "if_necessary" } : {})),
+    ),
   );
 }

@@ -212,8 +212,11 @@ package struct FixedContent: Sendable {
         let accounts = ["external": "customer@fabrikam.example", "b2c": "b2cuser@fabrikamb2c.example"]
         let usual = "adele@contoso.example"
         let account = application.flatMap { accounts[$0.kind.rawValue] } ?? usual
-        // The portal's script shows the account of the application that is selected.
-        let names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" as HTML }
+        // The portal's script shows the account of the application that is selected, or of the operator.
+        var names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" as HTML }
+        if applications.contains(where: { $0.admitsOperators(at: publicURL, mode: deviceMode) }) {
+            names.append(" data-operator=\"\(usual)\"")
+        }
         let name: HTML = "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>"
         return """
             <span class="tag">\(text("demo.name", in: language))</span>\
