@@ -1,4 +1,5 @@
 import CompanionCore
+import Foundation
 import OpenIDConnect
 import TenantServer
 
@@ -74,6 +75,11 @@ enum DemoApplications {
             credential: credential,
             api: Endpoint(tenant.graphURL))
         // A private device shows a preview of it.
-        return isShared ? [kiosk] + applications : applications + [kiosk]
+        var all = isShared ? [kiosk] + applications : applications + [kiosk]
+        // The secrets end as a team has typed it: the first one in a few days, the others months apart.
+        for index in all.indices {
+            all[index].clientSecretExpires = Date().addingTimeInterval((6.5 + 75 * Double(index)) * 86_400)
+        }
+        return all
     }
 }

@@ -435,6 +435,9 @@ def operator(browser):
         shown = tab(browser, "sessions")
         browser.wait("the sessions", lambda: shown.text.count(ADELE) == 2)
         assert "Not checked yet" in browser.one("#list").text
+        # As a team sees it: what ends first is first, and nobody has asked the provider.
+        days = [int(each) for each in re.findall(r"(\d+) days left", browser.one("#registrations").text)]
+        assert len(days) == 5 and days == sorted(days) and days[0] < 7 and days[1] > 30, days
         browser.server.control(provider_down="b2c")
         browser.press("Check all")
         browser.wait("what fails is first", lambda: titles(browser)[0] == "Azure AD B2C tutorial")
@@ -835,17 +838,19 @@ def health_first(browser):
         first = browser.all("#sessions li.session")[0].text
         assert MEGAN in first and "This session" in first, first
         browser.press("Check all")
-        said = lambda: re.search(r"^No problem found Checked \w+ \d+, \d{4}, ", browser.one("#summary").text)
+        said = lambda: re.search(r"^Advice: 1 · next secret or certificate expires in 6 days Checked \w+ \d+, \d{4}, ", browser.one("#summary").text)
         browser.wait("the summary", said)
-        # Of what only a sign-in can show, nothing is called good.
-        assert "No problem found" in browser.one("#registrations [data-app=ios]").text, browser.one("#registrations").text
+        # The one that ends soon is first. Of what only a sign-in can show, nothing is called good.
+        assert titles(browser)[0] == "iOS tutorial" and "Advice" in browser.one("#registrations [data-app=ios]").text
+        assert "No problem found" in browser.one("#registrations [data-app=macos]").text, browser.one("#registrations").text
         # The findings are there when the page is opened again, and nobody is asked.
         asked = browser.server.counts()["discovery"]
         browser.driver.refresh()
         browser.wait("the summary of the last check", said)
-        assert all("Good" in each.text or "No problem found" in each.text for each in browser.all("#registrations button"))
+        assert all("Good" in each.text or "No problem found" in each.text for each in browser.all("#registrations button")[1:])
         registration(browser, "ios")
         shown = tab(browser, "health")
+        browser.wait("what ends soon", lambda: "in 6 days. Replace it." in browser.one("#health tbody tr").text)
         # The good ones are folded away below those that are not known.
         browser.wait("its findings", lambda: re.search(r"\d checks are good", shown.text))
         assert "The authority responds" not in shown.text, shown.text
