@@ -3,7 +3,7 @@
 import { Failure, get } from "../base/api.js";
 import { copyButton } from "../base/buttons.js";
 import { mostSteps, NoCase, ofFragment, readCase } from "../base/case.js";
-import { base, element, t } from "../base/page.js";
+import { base, element, ofTab, t } from "../base/page.js";
 
 const place = document.getElementById("found");
 
@@ -77,6 +77,8 @@ async function offerReplay({ kind, replay, outcome, settings }) {
     ...(settings.prompt === "none" ? {} : { prompt: settings.prompt }),
   });
   const link = Object.assign(element("a", "primary", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
+  // The portal says it beside what came.
+  if (chosen.page === "portal") link.addEventListener("click", () => ofTab.set("replay", outcome.number ?? outcome.code));
   place.lastChild.prepend(link);
   note(`${t("case.replay_note")} ${t("case.replay_at", { title: chosen.title })}`);
 }

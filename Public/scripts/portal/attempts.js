@@ -117,7 +117,8 @@ function caseButtons(attempt, apps) {
   return kind ? [button(t("portal.open_case"), () => openCase(attempt, kind))] : [];
 }
 
-function entry(attempt, apps, isOpen, choose) {
+/** `expected`: the outcome of the case that it replays. */
+function entry(attempt, apps, isOpen, choose, expected) {
   const { began, problem, title, settings } = attempt;
   const code = problem ? [element("code", "", problem.code)] : [];
   const details = element(
@@ -134,6 +135,7 @@ function entry(attempt, apps, isOpen, choose) {
       element("span", "quiet took", took(attempt)),
       ...code,
     ),
+    ...(expected ? [element("p", "", t("portal.replayed", { expected, came: problem.explanation?.number ?? problem.code }))] : []),
     ...(problem ? [explained(problem)] : []),
     ...waterfall(attempt),
     facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...known(attempt)]),
@@ -173,7 +175,7 @@ function heads() {
 /** Whether those of the other registrations are listed, too. */
 let isEach = false;
 
-export async function view({ apps, application, openAttempt, mode, tokenDisplay }) {
+export async function view({ apps, application, openAttempt, expected, mode, tokenDisplay }) {
   const { attempts } = await get("/api/attempts");
   if (attempts.length === 0) return [element("p", "empty", t("portal.no_attempts"))];
   for (const attempt of attempts) attempt.title = apps.find(({ id }) => id === attempt.app)?.title ?? attempt.app;
@@ -204,7 +206,10 @@ export async function view({ apps, application, openAttempt, mode, tokenDisplay 
     go.disabled = picked.length !== 2;
     for (const box of list.querySelectorAll("input")) box.disabled = picked.length === 2 && !box.checked;
   };
-  list.append(...attempts.map((attempt) => entry(attempt, apps, attempt.id === openAttempt, choose)));
+  list.append(...attempts.map((attempt) => {
+    const isOpen = attempt.id === openAttempt;
+    return entry(attempt, apps, isOpen, choose, isOpen && expected);
+  }));
   show();
   const others = attempts.some(({ app }) => app !== application.id);
   return [

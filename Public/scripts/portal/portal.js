@@ -2,7 +2,7 @@
 
 import { abandonTrip, Failure, get, loadApplications, onForeground, returnFocus, takeReturn } from "../base/api.js";
 import { showDemoAccount } from "./demo.js";
-import { base, element, t } from "../base/page.js";
+import { base, element, ofTab, t } from "../base/page.js";
 import { choose, chosen, keep, kept, startForm } from "./form.js";
 import { closeList, listed, refreshList, showAccount, showCurrent, startList } from "./list.js";
 import { announce, button, explained, run } from "./parts.js";
@@ -43,6 +43,8 @@ const context = {
   mode: null,
   tokenDisplay: null,
   openAttempt: null,
+  // The outcome of the case that this tab has left to replay.
+  expected: ofTab.get("replay"),
   refreshList,
   // The list may say more or less when an account is signed out.
   reload: () => Promise.all([reload(), refreshList().catch(() => {})]),
@@ -188,6 +190,8 @@ async function showFailure({ code, correlationID }) {
 // MARK: Start
 
 const { began, failure: failed, isConsented, query } = takeReturn();
+// A replay that was given up must not be said of a later sign-in.
+ofTab.remove("replay");
 
 function say(text, ...more) {
   state.replaceChildren(element("p", "", text), ...more);

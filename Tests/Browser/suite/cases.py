@@ -137,6 +137,8 @@ def stranger(browser):
     browser.one("#found a.primary").click()
     browser.expect_page("/portal")
     browser.wait("the attempt", lambda: browser.all("#attempts [open]") and "AADSTS90094" in browser.one("#attempts [open]").text)
+    assert "Replay of a case. Expected: AADSTS90094. Result: AADSTS90094." in browser.one("#attempts [open]").text
+    browser.shoot("case replayed")
     assert "no more information" not in browser.one("main").text
     browser.expect_text("#result-title", "Test portal")
 
