@@ -67,7 +67,7 @@ struct WayOutTests {
     ]
 
     @Test(arguments: rows, [home, nil])
-    func `the link leads to what the tenant knows, and never to an address of the request`(
+    func `the link leads to what the tenant knows, with the error's number, and never to an address of the request`(
         _ row: Row, _ home: String?
     ) async throws {
         try await TestTenant.run(configured: { configuration in
@@ -77,7 +77,10 @@ struct WayOutTests {
             let page = try await row.page(tenant)
             #expect(page.text.contains(row.text), "\(page.text)")
             let links = page.text.matches(of: /<a class="back" href="([^"]*)"/).map { String($0.output.1) }
-            #expect(links == [home].compactMap { $0 })
+            let id = page.text.firstMatch(of: /<dt>Correlation ID<\/dt><dd>([0-9a-f-]{36})</)?.output.1
+            let number = row.text.firstMatch(of: /AADSTS(\d+)/)?.output.1
+            let ended = number.map { "?ended=\($0)&amp;correlation_id=\(id ?? "none")" } ?? ""
+            #expect(links == [home].compactMap { $0.map { $0 + ended } })
             #expect(!page.text.contains("href=\"\(Self.evil)"))
         }
     }

@@ -5,7 +5,7 @@ import WebFormats
 struct OtherBrowserPage: Page {
     var title: HTML { "Start again" }
     var status: HTTPResponse.Status { .badRequest }
-    var isDeadEnd: Bool { true }
+    var ended: [(name: String, value: String)]? { [] }
 
     private let explanation: HTML =
         "This page belongs to a sign-in or sign-out in another browser, or this browser does not keep cookies. Go back "

@@ -17,7 +17,7 @@ package struct ErrorPage: Page {
 
     package var title: HTML { "Sorry, but we’re having trouble signing you in" }
     package var status: HTTPResponse.Status { error.status }
-    package var isDeadEnd: Bool { true }
+    package var ended: [(name: String, value: String)]? { diagnostics.ended(error.number) }
 
     package var content: HTML {
         """
@@ -37,7 +37,7 @@ struct BlockedPage: Page {
     let diagnostics: Diagnostics
 
     var title: HTML { "You cannot access this right now" }
-    var isDeadEnd: Bool { true }
+    var ended: [(name: String, value: String)]? { diagnostics.ended(53003) }
 
     private let criteria: HTML =
         "Your sign-in was successful but does not meet the criteria to access this resource. For example, you might be "
@@ -65,26 +65,31 @@ struct UnassignedPage: Page {
     let diagnostics: Diagnostics
 
     var title: HTML { "Sorry, but we’re having trouble signing you in" }
-    var isDeadEnd: Bool { true }
+    private var error: PlatformError { .notAssigned(account, to: application) }
+    var ended: [(name: String, value: String)]? { diagnostics.ended(error.number) }
 
     private let explanation: HTML =
         "Only people who are assigned to <strong>%@</strong> can use it. Ask an admin to assign your account, or a group "
         + "that you are a direct member of."
 
     var content: HTML {
-        let error = PlatformError.notAssigned(account, to: application)
-        return """
-            \(account.chip)
-            <h1>\(HTML(saying: title))</h1>
-            <p>\(HTML(saying: explanation, "\(application.name)"))</p>
-            <p class="small" lang="en">AADSTS\(error.number): \(error.message)</p>
-            \(form(.otherAccount))
-            \(diagnostics.troubleshooting(number: error.number, client: client))
-            """
+        """
+        \(account.chip)
+        <h1>\(HTML(saying: title))</h1>
+        <p>\(HTML(saying: explanation, "\(application.name)"))</p>
+        <p class="small" lang="en">AADSTS\(error.number): \(error.message)</p>
+        \(form(.otherAccount))
+        \(diagnostics.troubleshooting(number: error.number, client: client))
+        """
     }
 }
 
 extension Diagnostics {
+    /// Returns what the companion explains to the tab that comes back.
+    fileprivate func ended(_ number: Int) -> [(name: String, value: String)] {
+        [("ended", "\(number)"), ("correlation_id", correlationID)]
+    }
+
     /// Returns the troubleshooting details, as the real page lists them.
     fileprivate func troubleshooting(
         number: Int, prefix: String = PlatformError.workforcePrefix, client: DemoClient?

@@ -18,8 +18,8 @@ package protocol Page {
     var layout: String { get }
     /// The link at the foot of the page.
     var footLink: HTML { get }
-    /// Whether it leads to no application, so that the companion is the way out, if the tenant knows one.
-    var isDeadEnd: Bool { get }
+    /// The query with which the way out tells the companion of the sign-in that has ended here; nil on a page that leads on.
+    var ended: [(name: String, value: String)]? { get }
 }
 
 extension Page {
@@ -27,7 +27,7 @@ extension Page {
     package var bar: HTML? { nil }
     package var head: HTML { "" }
     package var layout: String { "card-layout" }
-    package var isDeadEnd: Bool { false }
+    package var ended: [(name: String, value: String)]? { nil }
     package var footLink: HTML {
         "<a href=\"/control?ui_locales=\(DemoLanguage.tag)\">\(HTML(saying: "Failures on demand"))</a>"
     }
@@ -64,9 +64,10 @@ package struct PageLayout: Sendable {
     }
 
     /// Leads to what the tenant was started with, and never to an address of the request.
-    private var wayOut: HTML {
-        (kioskURL ?? homeURL).map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" }
-            ?? ""
+    private func wayOut(_ ended: [(name: String, value: String)]) -> HTML {
+        (kioskURL ?? homeURL?.appending(query: ended)).map {
+            "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>"
+        } ?? ""
     }
 
     private var brand: HTML {
@@ -94,7 +95,7 @@ package struct PageLayout: Sendable {
             <main>
             \(page.bar == nil ? brand : "")
             \(page.content)
-            \(page.isDeadEnd ? wayOut : "")
+            \(page.ended.map(wayOut) ?? "")
             </main>
             <footer>
             <p>\(HTML(
