@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import "./page.js";
 import { oauthErrors, subErrors } from "../../Public/scripts/base/error-words.js";
 import { findings } from "../../Public/scripts/base/error-text.js";
-import { fullNumber, graphCodes, pageOf, personFor, platformNumber } from "../../Public/scripts/base/platform-numbers.js";
+import { explanationOf, fullNumber, graphCodes, pageOf, personFor, platformNumber } from "../../Public/scripts/base/platform-numbers.js";
 
 const root = new URL("../../", import.meta.url);
 const read = (path) => Deno.readTextFileSync(new URL(path, root));
@@ -106,4 +106,24 @@ for (const { number, cause } of rows) {
 Deno.test("any number has a page at Microsoft", () => {
   assert.equal(pageOf("AADSTS7654321"), "https://login.microsoftonline.com/error?code=7654321");
   for (const code of graphCodes) assert(pageOf(code).startsWith("https://learn.microsoft.com/"));
+});
+
+Deno.test("the explanation of digits is that of a server's problem; of digits that no table has there is none", async () => {
+  const asked = globalThis.fetch;
+  const { page } = JSON.parse(read("Public/languages/en.json"));
+  const texts = (section) =>
+    Object.fromEntries(
+      Object.entries(page).filter(([key]) => key.startsWith(`${section}.`)).map(([key, text]) => [key.slice(section.length + 1), text]),
+    );
+  globalThis.fetch = async (address) => Response.json(texts(/(\w+)\.json$/.exec(String(address))[1]));
+  try {
+    const { number, cause, who: person, remedy } = await explanationOf("50011");
+    assert.deepEqual([number, person], ["AADSTS50011", "operator"]);
+    assert.deepEqual([cause, remedy], [page["platform.AADSTS50011.cause"], page["platform.AADSTS50011.remedy"]]);
+    assert.equal((await explanationOf("53003")).who, "administrator");
+    assert.equal((await explanationOf("90077")).number, "AADB2C90077");
+    assert.equal(await explanationOf("12345678"), undefined);
+  } finally {
+    globalThis.fetch = asked;
+  }
 });

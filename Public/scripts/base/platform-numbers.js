@@ -3,7 +3,7 @@
 // Sources: reference-error-codes.md of MicrosoftDocs/entra-docs, error-codes.md of Azure AD B2C, concepts/errors.md of Microsoft Graph's
 // documentation, and EntraID-ErrorCodes of f-bader. The names are Microsoft's.
 
-import { loadJSON } from "./page.js";
+import { loadJSON, loadTexts, t } from "./page.js";
 
 const { who, numbers: rows } = await loadJSON(new URL("../../data/aadsts.json", import.meta.url));
 const table = new Map(rows.map((row) => [row.number, row]));
@@ -16,6 +16,23 @@ export const personFor = (cause) => who[cause];
 
 /** The number in its full form, of digits that stand without the prefix; undefined where they are in neither of the tables. */
 export const fullNumber = (digits) => ["AADSTS", "AADB2C"].map((prefix) => prefix + digits).find((each) => table.has(each));
+
+/**
+ * The explanation of a number, of digits that stand without the prefix, as the server has it in a problem; undefined where it is in
+ * neither of the tables.
+ */
+export async function explanationOf(digits) {
+  const number = fullNumber(digits);
+  if (!number) return undefined;
+  await Promise.all([loadTexts("platform"), loadTexts("explain")]);
+  const { cause } = platformNumber(number);
+  return {
+    number,
+    cause: t(`platform.${number}.cause`) || t(`explain.cause.${cause}`),
+    who: personFor(cause) ?? "operator",
+    remedy: t(`platform.${number}.remedy`) || t(`platform.${cause}.remedy`) || t(`explain.remedy.${cause}`),
+  };
+}
 
 /** Microsoft's page about a number or code. */
 export function pageOf(number) {
