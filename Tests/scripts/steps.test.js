@@ -172,6 +172,8 @@ for (
     ["authorize", "ok", null, "authorize"],
     ["authorize", "provider_unavailable", null, "unredeemed"],
     ["callback", "cancelled", null, "unredeemed"],
+    ["unreturned", "cancelled", null, "unredeemed"],
+    ["unreturned", "AADSTS50011", "edit_profile", "not_edited"],
     ["unredeemed", "nonce_mismatch", "sign_in", "unredeemed"],
     ["authorize", "ok", "edit_profile", "edit_profile"],
     ["callback", "ok", "edit_profile", "callback"],

@@ -251,8 +251,8 @@ function upstreamFailure(response) {
 // Every page with an application has it: its start, what a tab remembers while it is away, what it comes back with, and when it is looked at
 // again.
 
-/** The trip for which this tab has left; nothing about the person. */
-const tripKey = `trip:${app}`;
+/** The application from whose page this tab has left, and what for; nothing about the person. A tab is on one trip at a time. */
+const tripKey = "trip";
 /** The element that had the focus, by its id, and whether the focus was to be seen. */
 const focusKey = `focus:${app}`;
 /** The state that the provider returns when it has done its part of a sign-out. */
@@ -282,7 +282,7 @@ export const signInAddress = (fields = {}, id = app) =>
  * the tab is back. With `replace` the page leaves no entry in the history.
  */
 export function leave(url, { began = undefined, replace = false } = {}) {
-  if (began) ofTab.set(tripKey, began);
+  if (began) ofTab.set(tripKey, JSON.stringify([app, began]));
   // Not every browser gives the focus to a button that is clicked.
   const pressed = document.querySelector("button[aria-busy]") ?? document.activeElement;
   ofTab.set(focusKey, JSON.stringify({ id: pressed?.id, isSeen: pressed?.matches(":focus-visible") }));
@@ -300,22 +300,41 @@ export function leaveForSignOut(redirect, options) {
 
 // MARK: The trip: coming back
 
+/** The trip for which this page has left, which it then forgets; null when the tab was not away for it. */
+function takeTrip() {
+  const [left, began] = ofTab.json(tripKey, []);
+  if (left !== app) return null;
+  ofTab.remove(tripKey);
+  return began;
+}
+
+/** On home, to which the demo's error pages lead with what they say: goes on to the page that this tab has left. */
+export function resumeTrip() {
+  const query = takeQuery();
+  const [left] = ofTab.json(tripKey, []);
+  if (left && query.has("ended")) location.replace(`${base}/${left}?${query}`);
+}
+
 /**
  * Returns what the tab has come back with: what it `began`, null when it was not away; the `failure` of the sign-in, as code,
- * correlation id and seconds to wait; whether an administrator has consented; and the whole `query`.
+ * correlation id and seconds to wait; in the demo, the number of the error with which it has `ended` on the provider's page; whether an
+ * administrator has consented; and the whole `query`.
  */
 export function takeReturn() {
   const query = takeQuery();
   // Anyone can make an address: only what looks like ours is taken from it.
   const given = (name, pattern) => pattern.exec(query.get(name) ?? "")?.[0] ?? null;
+  const correlationID = given("correlation_id", /^[0-9A-Za-z-]{1,64}$/);
   const failure = query.has("sign_in_error")
     ? {
       code: given("sign_in_error", /^[a-z0-9_]{1,64}$/) ?? "unknown",
-      correlationID: given("correlation_id", /^[0-9A-Za-z-]{1,64}$/),
+      correlationID,
       retryAfter: Number(given("retry_after", /^\d{1,5}$/)) || null,
     }
     : null;
-  return { began: take(tripKey), failure, isConsented: query.get("admin_consent") === "granted", query };
+  const number = given("ended", /^\d{4,9}$/);
+  const ended = number && { number, correlationID };
+  return { began: takeTrip(), failure, ended, isConsented: query.get("admin_consent") === "granted", query };
 }
 
 /** Gives the focus back to the button that began the trip; to the menu where that is folded away. */
@@ -349,8 +368,8 @@ export function onForeground(look) {
   });
 }
 
-/** Forgets the trip of a page that was restored: its button is still busy. */
+/** Returns what a page that was restored had left for, and forgets it: its button is still busy. */
 export function abandonTrip() {
-  ofTab.remove(tripKey);
   for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
+  return takeTrip();
 }

@@ -18,7 +18,7 @@ function grouped(events) {
 }
 
 function begins(event, previous) {
-  if (event.step === "callback" || (event.attempt != null && event.attempt === previous.attempt)) return false;
+  if (["callback", "unreturned"].includes(event.step) || (event.attempt != null && event.attempt === previous.attempt)) return false;
   if (event.step === "sign_out" || ["sign_out", "authorize"].includes(previous.step)) return true;
   if (Date.parse(event.time) - (event.duration_ms ?? 0) - Date.parse(previous.time) > longestPause) return true;
   // A failure often ends within the same flow: by a sign-in, or by another token for the API that refused this one.

@@ -1,7 +1,9 @@
 // The home page: who is signed in, and on a team's, how each registration is, for those who may know. All else is in the page.
 
-import { get, onForeground } from "./api.js";
+import { get, onForeground, resumeTrip } from "./api.js";
 import { base, element, finding, loadTexts, t } from "./page.js";
+
+resumeTrip();
 
 const state = document.getElementById("state");
 const team = document.getElementById("team");

@@ -22,15 +22,17 @@ function story({ settings: { prompt, scopes, given }, outcome, steps, claims }) 
   const proved = () => import("../base/claims-table.js").then(({ loadTable }) => loadTable(claims));
   const begin = steps.findLastIndex(({ step }) => step === "authorize");
   const settings = { prompt: prompt === "if_necessary" ? null : prompt, scopes, login_hint: given.includes("login_hint") };
+  const isOpen = outcome.code === "unfinished" && steps.at(-1).step === "authorize";
+  const came = isOpen ? [...steps, { step: "unreturned", outcome: outcome.number ?? "cancelled" }] : steps;
   return {
-    events: steps.map(({ ms, ...known }, number) => ({
+    events: came.map(({ ms, ...known }, number) => ({
       ...known,
       number,
       duration_ms: ms,
       endpoint: endpoints[known.step],
       attempt: number >= begin ? 1 : null,
       // The sign-in ends with its failure.
-      error_number: number === steps.length - 1 ? outcome.number : undefined,
+      error_number: number === came.length - 1 ? outcome.number : undefined,
       claims: known.step === "token" && known.outcome === "ok" && proved,
     })),
     attempts: [{ id: 1, settings }],

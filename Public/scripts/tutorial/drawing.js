@@ -21,6 +21,7 @@ const back = (wire, what) => ({ wire, what, isBack: true });
 const legs = {
   authorize: [out("msal", "acquireToken"), out("platform", "authorize")],
   callback: [back("platform", "code")],
+  unreturned: [out("platform", "authorize")],
   redeemed: [out("platform", "code"), back("platform", "tokens"), back("msal", "token")],
   unredeemed: [out("platform", "code"), back("platform", "error"), back("msal", "error")],
   cached: [out("msal", "acquireTokenSilent"), back("msal", "token")],

@@ -154,15 +154,25 @@ let overSince = "";
 function addFailures(events) {
   for (const failure of state.failures.toReversed()) {
     const { outcome, correlation_id: id, problem } = failure;
-    const own = events.findLast((event) => event.outcome === outcome && (!id || event.correlation_id === id) && !event.problem);
-    if (own) own.problem = problem;
-    else {
-      // The clock may be behind the server's.
-      failure.time ??= [new Date().toISOString(), events.at(-1)?.time ?? ""].sort()[1];
-      events.splice(events.findLastIndex(({ time }) => time <= failure.time) + 1, 0, failure);
+    const isUnreturned = failure.step === "unreturned";
+    const own = !isUnreturned &&
+      events.findLast((event) => event.outcome === outcome && (!id || event.correlation_id === id) && !event.problem);
+    if (own) {
+      own.problem = problem;
+      continue;
     }
+    // The clock may be behind the server's.
+    failure.time ??= [new Date().toISOString(), events.at(-1)?.time ?? ""].sort()[1];
+    const { time, settings } = failure;
+    const before = events.findLastIndex((event) => event.time <= time);
+    const last = isUnreturned ? lastOfSignIn(events.slice(0, before + 1)) : -1;
+    if (events[last]?.step === "authorize") events.splice(last + 1, 0, failure);
+    else events.splice(before + 1, 0, ...(isUnreturned ? [{ step: "authorize", outcome: "ok", time, settings }] : []), failure);
   }
 }
+
+/** The place of the newest step that begins or ends a sign-in; another tab may have called the API since. */
+const lastOfSignIn = (events) => events.findLastIndex(({ step }) => ["authorize", "callback", "unreturned", "sign_out"].includes(step));
 
 /** The steps as the server remembers them. In the demo, the one that brought the account's ID token has its claims when its flow is over. */
 async function loadStory() {
@@ -181,11 +191,13 @@ let first;
 /** All who ask before the first answer share it, and nobody asks before it is known who is signed in. */
 const story = () => (isFirst ? first ??= settled.then(loadStory).finally(() => (isFirst = false)) : loadStory());
 
-/** Opens the newest sign-in as a case. */
+/** Opens the newest sign-in as a case; of one that did not come back, only the page knows the error's number. */
 async function share() {
   try {
     const [{ attempts }, { own }, { openCase }] = await Promise.all([get("/api/attempts"), known, import("../base/open-case.js")]);
-    await openCase(attempts.find((each) => each.app === app), own.kind);
+    const attempt = attempts.find((each) => each.app === app);
+    const number = state.failures.findLast(({ step }) => step === "unreturned")?.number;
+    await openCase(attempt.outcome ? attempt : { ...attempt, problem: { code: "unfinished", explanation: { number } } }, own.kind);
   } catch (failure) {
     logError(failure.message);
   }
@@ -247,14 +259,38 @@ function keepAsked(address) {
 }
 
 /** A failed interactive sign-in, from the code and correlation id with which the server came back. */
-function explainSignIn({ code, correlationID }) {
+function explainSignIn({ code, correlationID }, sentence = signInError(code)) {
   const ids = [code, correlationID && t("api.correlation_id", { id: correlationID })].filter(Boolean);
-  return `${signInError(code)} (${ids.join(", ")})`;
+  return `${sentence} (${ids.join(", ")})`;
+}
+
+/** The trip of a mission from which the provider leads nobody back. */
+export const noReturn = "no-return";
+
+/** Whether the sign-in for which the tab has left has come back, here or in another tab. Where the story cannot be read, it may have. */
+async function cameBack(began) {
+  if (began === noReturn) return false;
+  const { events } = await story().catch(() => ({ events: null }));
+  if (events === null) return true;
+  const last = events[lastOfSignIn(events)] ?? { step: "unreturned" };
+  // The server remembers nothing of a browser before its first sign-in has come back.
+  if (last.step === "unreturned") return state.account !== null;
+  // The clocks of two servers may differ.
+  return last.step !== "authorize" || events.some(({ step, attempt }) => step !== "authorize" && attempt === last.attempt);
+}
+
+/** A sign-in that has not come back, as an app sees it when the provider's page is closed. */
+async function unreturned(ended, settings) {
+  /** @type {any} */
+  let shown = { code: "cancelled" };
+  await explain(async ({ showUnreturned }) => (shown = await showUnreturned(ended, settings)));
+  const said = { code: shown.code, correlationID: ended?.correlationID };
+  return { ...shown, message: explainSignIn(said, t("sign_in.no_return")) };
 }
 
 /** Takes what an interactive sign-in brought; returns whether the tab was away for one. */
 async function finishSignIn() {
-  const { began, failure: failed, isConsented, query } = takeReturn();
+  const { began, failure: failed, ended, isConsented, query } = takeReturn();
   const asked = ofTab.json(askedKey);
   ofTab.remove(askedKey);
   restoreLog({ wasAway: began !== null });
@@ -266,7 +302,7 @@ async function finishSignIn() {
     const settings = asked && { prompt: asked.login_hint ? null : (await known).own?.prompt, ...asked };
     const printed = await explain(({ showSignInFailure }) => showSignInFailure(failed, settings));
     failure = { code: failed.code, message: explainSignIn(failed), printed };
-  }
+  } else if (began !== null && (ended || !(await cameBack(began)))) failure = await unreturned(ended, asked);
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
   return began !== null;
 }
@@ -388,14 +424,17 @@ Object.assign(source, { story, share, known, signOutChoice });
 export function start(own) {
   page = { ...page, ...own };
   onForeground(async ({ isRestored }) => {
+    const began = isRestored ? abandonTrip() : null;
     if (isRestored) {
-      abandonTrip();
       running = false;
       hideLog(true);
     }
     await ready;
     if (!running) await loadAccount({ onlyChanges: true, isAside: true }).catch(() => isRestored && forgetAccount());
     hideLog(false);
+    if (began !== null && !running && !(await cameBack(began))) {
+      page.finishSignIn({ began, current: state.account, failure: await unreturned(null, ofTab.json(askedKey)), isProfileEdited: false });
+    }
   });
   begin((async () => {
     known.then(({ mode, own: application }) => {

@@ -5,7 +5,7 @@ import { app, get, leave, post, signInAddress } from "../base/api.js";
 import { announce } from "../base/buttons.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
-import { known, missionKey } from "./flow.js";
+import { known, missionKey, noReturn } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
 
 const platform = document.body.dataset.page;
@@ -291,7 +291,7 @@ async function start(mission) {
     panel.open = false;
     if (mission.signIn) return leave(signInAddress(mission.signIn), { began: "sign-in" });
     // Nothing comes back from there but the person.
-    if (away) return leave(away);
+    if (away) return leave(away, { began: noReturn });
     if (!(await arm(mission))) return;
     show(mission.id);
     line.querySelector("button").focus();

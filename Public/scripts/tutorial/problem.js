@@ -4,7 +4,7 @@
 import { app, get } from "../base/api.js";
 import { announce, button, copyButton } from "../base/buttons.js";
 import { countdown } from "../base/countdown.js";
-import { element, loadTexts, t, withElements } from "../base/page.js";
+import { base, element, loadTexts, t, withElements } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
 import { run, signIn, state } from "./flow.js";
 import { bringInSight, showView, signInError, timeline } from "./panels.js";
@@ -43,6 +43,7 @@ export async function showProblem(problem, { step, settings = undefined, isSignI
   await loadTexts("problem");
   const {
     code,
+    native: asNative = code,
     title = problem.detail ?? t("problem.title"),
     explanation,
     action,
@@ -58,9 +59,11 @@ export async function showProblem(problem, { step, settings = undefined, isSignI
   const isCalm = code === "cancelled";
   const again = action?.kind === "sign_in" && !isCalm ? ownAddress(action.url) : null;
   // MSAL never hears of what the API itself says.
-  const seen = problem.api ? undefined : nativeError(code);
+  const seen = problem.api ? undefined : nativeError(asNative);
   const msal = native(seen);
-  const shown = seen && printed(seen, { words: words ?? explanation?.number, oauthError: error, correlationID });
+  // An app hears nothing of an error that stays on the provider's page.
+  const number = asNative === code ? explanation?.number : undefined;
+  const shown = seen && printed(seen, { words: words ?? number, oauthError: error, correlationID });
   if (!isSignIn && !explanation && !consent && !retryAfter && !again && !msal && !words) return shown;
   const parts = [element("h3", "", title)];
   if (explanation) {
@@ -75,6 +78,7 @@ export async function showProblem(problem, { step, settings = undefined, isSignI
     const link = Object.assign(element("a", "mono", consent), { href: consent });
     parts.push(element("p", "", t("problem.admin_consent"), " ", link));
   }
+  if (problem.paste) parts.push(element("p", "", Object.assign(element("a", "", problem.paste), { href: `${base}/paste` })));
   announce(parts.map(({ textContent }) => textContent).join(" "));
   if (retryAfter) parts.push(countdown(retryAfter));
   if (again) parts.push(element("p", "", button(t("app.sign_in_again"), (pressed) => run(pressed, () => signIn(again)))));
@@ -98,7 +102,7 @@ export async function showProblem(problem, { step, settings = undefined, isSignI
   }
   const box = element("div", "problem", ...parts);
   const outcome = code ?? `http_${problem.api.status}`;
-  state.failures.push({ step, outcome, correlation_id: correlationID ?? requestID, settings, problem: box });
+  state.failures.push({ step, outcome, number: explanation?.number, correlation_id: correlationID ?? requestID, settings, problem: box });
   timeline.update({ isClosedToo: true });
   notice.replaceChildren(element("span", isCalm ? "" : "bad", title), button(t("panel.timeline"), () => lead(box)));
   return shown;
@@ -144,4 +148,23 @@ export async function showSignInFailure({ code, correlationID, retryAfter }, set
   }
   const { failure } = await get(`/api/${app}/sign-in-failure`).catch(() => ({}));
   return showProblem(failure ?? { code, detail: signInError(code), correlation_id: correlationID, retryAfter }, step);
+}
+
+/**
+ * Shows that nothing came back from the provider's page, in the demo with the number of the error that `ended` the sign-in there. Returns
+ * the step's outcome, and the error that the app would print when the page is closed.
+ */
+export async function showUnreturned(ended, settings) {
+  await loadTexts("problem");
+  const number = ended && await import("../base/platform-numbers.js").then(({ explanationOf }) => explanationOf(ended.number));
+  const code = number?.number ?? "cancelled";
+  const printed = await showProblem({
+    code,
+    native: "cancelled",
+    title: t("problem.no_return.title"),
+    explanation: number ?? { cause: t("problem.no_return.cause"), who: "user", remedy: t("problem.no_return.remedy") },
+    correlation_id: ended?.correlationID,
+    paste: number ? undefined : t("problem.no_return.paste"),
+  }, { step: "unreturned", settings, isSignIn: true });
+  return { code, printed };
 }

@@ -17,7 +17,7 @@ export function lineStep({ kind, outcome, isAgain, settings }, page) {
   if (fine.has(outcome)) return own[kind] ?? kind;
   if (kind === "api") return outcome === "api_unavailable" ? "unreached" : "refused";
   if (kind === "silent") return nativeError(outcome)?.name === "MSALErrorInteractionRequired" ? kind : "silent_failed";
-  if (["authorize", "callback", "unredeemed"].includes(kind)) return own.failed;
+  if (["authorize", "callback", "unreturned", "unredeemed"].includes(kind)) return own.failed;
   return kind;
 }
 

@@ -234,6 +234,8 @@ function showPlace() {
 function step(event, _, flow) {
   const { kind, outcome, signIn, problem } = event;
   const good = requests.fine.has(outcome);
+  const following = flow[flow.indexOf(event) + 1]?.kind ?? "unreturned";
+  const isOpen = good && kind === "authorize" && following === "unreturned";
   const title = t(`timeline.step.${kind}`);
   const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
   const head = element(
@@ -241,7 +243,7 @@ function step(event, _, flow) {
     "step-head",
     button,
     " ",
-    outcomeWord(good, outcome),
+    isOpen ? element("span", "unfinished", t("timeline.unfinished")) : outcomeWord(good, outcome),
   );
   const details = requests.details(event, client);
   const parts = [head];
@@ -261,10 +263,10 @@ function step(event, _, flow) {
   item.classList.toggle("now", present === item.dataset.key);
   const browser = kind === "sign_out" ? Boolean(event.endpoint) : undefined;
   const detail = { step: kind, lines: item.dataset.lines, settings: signIn ?? null, name: title, outcome, browser };
-  const open = (isOpen) => {
-    for (const each of [problem, details]) each?.toggleAttribute("hidden", !isOpen);
-    button.ariaExpanded = String(isOpen);
-    opened[isOpen ? "add" : "delete"](item.dataset.key);
+  const open = (isUnfolded) => {
+    for (const each of [problem, details]) each?.toggleAttribute("hidden", !isUnfolded);
+    button.ariaExpanded = String(isUnfolded);
+    opened[isUnfolded ? "add" : "delete"](item.dataset.key);
   };
   // The one that opens as it arrives has its room before that.
   open(opened.has(item.dataset.key) || item.dataset.key === waiting.at(-1));

@@ -2,6 +2,8 @@
 
 import re
 
+from selenium.webdriver.common.keys import Keys
+
 from .browser import ADELE
 from .missions import expect_under_way, start
 from .registry import registry
@@ -541,6 +543,145 @@ def numbers(browser):
         browser.wait(f"AADSTS{number}", lambda: f"AADSTS{number}" in browser.one("main").text)
         assert "Sorry, but we’re having trouble signing you in" in browser.one("main").text
         browser.allowed.append(browser.driver.current_url)
+
+
+def steps_of(browser, flow=1):
+    """The kinds of a flow's steps, once all have come, and the words of what came of each."""
+    browser.wait("all steps", lambda: browser.all("#timeline .step") and not browser.all("#timeline .step.waiting"))
+    return browser.driver.execute_script("""
+        return [...document.querySelectorAll("#timeline .flow:nth-child(" + arguments[0] + ") .step")].map((step) => [step.dataset.step, step.querySelector(".step-head > span:last-child").textContent]);
+    """, flow)
+
+
+CANCELLED = "MSALErrorDomain −50005 (MSALErrorUserCanceled)"
+
+
+def unregistered(browser):
+    """The mission's wrong redirect URI."""
+    start(browser, "A wrong redirect URI")
+
+
+def blocked(browser):
+    """A person whom a policy blocks."""
+    browser.press("Call Microsoft Graph API")
+    browser.one("input[name=username]").send_keys("blocked@contoso.example", Keys.ENTER)
+    browser.enter_password()
+
+
+def unknown(browser):
+    browser.server.control(authorize_platform_error=700016)
+    browser.press("Authorize")
+
+
+@test("an error that stays on the provider's page: the way back from there leads to the page that the tab left, where the last step is red and explains the number")
+def ended_at_provider(browser):
+    browser.stand_still()
+    rows = (("/ios", unregistered, 50011, "The redirect URI is not registered.", "Ask the operator:"),
+            ("/macos", blocked, 53003, "A conditional access policy blocks this sign-in.", "Ask an administrator:"),
+            ("/b2c", unknown, 700016, "The tenant does not know this application.", "Ask the operator:"))
+    for page, press, number, cause, who in rows:
+        browser.open(page)
+        browser.settled()
+        press(browser)
+        shown = browser.wait("the provider's error", lambda: browser.at_tenant() and f"AADSTS{number}: " in (text := browser.one("main").text) and text)
+        # Chromium reports its status.
+        browser.allowed.append(browser.driver.current_url)
+        browser.press("Back to Companion")
+        browser.expect_page(page)
+        box = browser.wait("the explanation", lambda: browser.one("#timeline .step.failed[data-step=unreturned] .problem").text)
+        assert all(each in box for each in ("did not come back", cause, who, f"AADSTS{number}", CANCELLED)), box
+        found = re.search("Correlation ID\n([0-9a-f-]{36})", shown)[1]
+        assert found in browser.one("#timeline .step.failed").text, shown
+        assert steps_of(browser) == [["authorize", "not finished"], ["unreturned", f"failed: AADSTS{number}"]], steps_of(browser)
+        said = browser.expect_log("Could not acquire token: Nothing came back")
+        assert f"AADSTS{number}" in said and found in said, said
+        printed = browser.expect_log("Error Domain=MSALErrorDomain Code=-50005 ")
+        assert "AADSTS" not in printed, "the app has heard of it"
+        browser.wait("its branch", lambda: browser.all("#code .run.lit"))
+        browser.expect_accessible(f"ended at the provider {page}")
+    # Anyone can write such an address: a tab that has not left takes nothing from it.
+    browser.open("/?ended=50011&correlation_id=x")
+    browser.expect_page("/")
+    browser.open("/ios?ended=50011&correlation_id=x")
+    browser.expect_page("/ios")
+    browser.expect_username("Signed out")
+    browser.settled()
+    assert not browser.all("#timeline .step"), browser.one("#timeline").text
+    # The server remembers it of somebody who has signed in; so does the case that is made of it.
+    browser.server.reset()
+    browser.sign_in()
+    browser.server.control(authorize_platform_error=50011)
+    browser.press("Accounts")
+    browser.press("Add an account")
+    browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS50011: " in browser.one("main").text)
+    browser.allowed.append(browser.driver.current_url)
+    browser.press("Back to Companion")
+    browser.expect_page("/ios")
+    browser.wait("the explanation", lambda: "AADSTS50011" in browser.one("#timeline .flow:first-child .step.failed .problem").text)
+    story = [["authorize", "not finished"], ["unreturned", "failed: AADSTS50011"]]
+    assert steps_of(browser) == story, steps_of(browser)
+    browser.press("Share this story")
+    browser.wait("the case", lambda: "unfinished · AADSTS50011" in browser.one("#found").text and steps_of(browser) == story)
+
+
+@test("who leaves the provider's page by the browser's Back button reads that nothing came back, calmly; what was signed in before stays, and no token is printed")
+def left_at_provider(browser):
+    browser.stand_still()
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.one("button[name=username]")
+    browser.driver.back()
+    browser.expect_page("/ios")
+    box = browser.wait("what happened", lambda: browser.one("#timeline .step[data-step=unreturned] .problem").text)
+    assert "did not come back" in box and "How to fix it:" in box and CANCELLED in box and "paste it" in box, box
+    assert steps_of(browser) == [["authorize", "not finished"], ["unreturned", "failed: cancelled"]], steps_of(browser)
+    assert not browser.all("#log .bad, #timeline .step.failed, .on-purpose"), "leaving is no fault"
+    assert not any("No result returned" in text for text in browser.log()), browser.log()
+    browser.expect_accessible("left at the provider")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    assert [name for name, _ in steps_of(browser)] == ["authorize", "callback", "redeemed", "api"]
+    # Somebody is signed in now, and another account is not added.
+    tokens = lambda: sum("Access token is" in text for text in browser.log())
+    before = tokens()
+    browser.press("Accounts")
+    browser.press("Add an account")
+    browser.wait("the provider", browser.at_tenant)
+    browser.driver.back()
+    browser.expect_page("/ios")
+    browser.wait("what happened", lambda: browser.all("#timeline .flow:first-child .step[data-step=unreturned] .problem"))
+    browser.expect_username(ADELE)
+    assert tokens() == before, browser.log()
+    # The server remembers that sign-in, which is not said to be done; it came to nothing when it is looked at later, too.
+    browser.driver.refresh()
+    browser.expect_username(ADELE)
+    assert steps_of(browser) == [["authorize", "not finished"]], steps_of(browser)
+    browser.press("Share this story")
+    browser.wait("the case", lambda: steps_of(browser) == [["authorize", "not finished"], ["unreturned", "failed: cancelled"]])
+    # Another tab that signs in leaves nothing to say here.
+    browser.open("/ios")
+    browser.press("Sign Out")
+    browser.expect_username("Signed out")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the provider", browser.at_tenant)
+    tab = browser.driver.current_window_handle
+    browser.driver.switch_to.new_window("tab")
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.wait("password or the page", lambda: browser.all("input[name=password]") or not browser.at_tenant())
+    if browser.at_tenant():
+        browser.enter_password()
+    browser.expect_graph()
+    browser.driver.close()
+    browser.driver.switch_to.window(tab)
+    browser.driver.back()
+    browser.expect_username(ADELE)
+    browser.settled()
+    assert not browser.all("#timeline .step[data-step=unreturned]"), browser.one("#timeline").text
 
 
 @test("after three times Back from the provider, the fourth press of the button just works", needs="time")

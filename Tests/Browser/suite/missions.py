@@ -391,7 +391,7 @@ def permission(browser):
     browser.expect_log("Refreshed Access token is ")
 
 
-@test("a wrong redirect URI is refused on the provider's own page, and the app hears nothing: only that page is the end", needs="time")
+@test("a wrong redirect URI is refused on the provider's own page, and the app hears nothing: that page is the end, and its way back explains the number", needs="time")
 def redirect_uri(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")
@@ -409,10 +409,15 @@ def redirect_uri(browser):
         browser.allowed.append(browser.driver.current_url)
         page = browser.one("main").text
         assert "AADSTS50011" in page and "msauth.com.contoso.renamed://auth" in page, page
-        browser.driver.back()
+        if app == "ios":
+            browser.driver.back()
+        else:
+            browser.press("Back to Companion")
         browser.expect_page(f"/{app}")
         expect_done(browser, ALL[10])
-        assert not browser.all("#timeline .step"), "the app has heard of it"
+        expect_steps(browser, "authorize", "unreturned")
+        explained = "You left the sign-in page" if app == "ios" else "AADSTS50011"
+        browser.wait(f"{explained} in the last step", lambda: explained in browser.one("#timeline .step[data-step=unreturned] .problem").text)
 
 
 class NativeApp:
