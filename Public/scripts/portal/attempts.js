@@ -4,7 +4,20 @@ import { Failure, get } from "../base/api.js";
 import { openCase } from "../base/open-case.js";
 import { element, t } from "../base/page.js";
 import { impersonalClaims, retry } from "./form.js";
-import { button, copyButton, dateTime, explained, facts, identifiers, milliseconds, run, statusBox, stepOutcome, time } from "./parts.js";
+import {
+  button,
+  copyButton,
+  dateTime,
+  explained,
+  facts,
+  identifiers,
+  milliseconds,
+  noReturn,
+  run,
+  statusBox,
+  stepOutcome,
+  time,
+} from "./parts.js";
 import { waterfall } from "./waterfall.js";
 
 /** An attempt's outcome, in words. */
@@ -136,7 +149,7 @@ function entry(attempt, apps, isOpen, choose, expected) {
       ...code,
     ),
     ...(expected ? [element("p", "", t("portal.replayed", { expected, came: problem.explanation?.number ?? problem.code }))] : []),
-    ...(problem ? [explained(problem)] : []),
+    ...(problem ? [explained(problem)] : attempt.outcome ? [] : [noReturn()]),
     ...waterfall(attempt),
     facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...known(attempt)]),
     element(

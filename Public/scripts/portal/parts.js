@@ -98,6 +98,12 @@ export function explained(problem, ...buttons) {
   return element("section", "problem", ...parts, facts(identifiers(problem)), element("p", "buttons", ...buttons));
 }
 
+/** Some errors end on the provider's own page, and nobody but the person who looks at it hears of them. */
+export function noReturn() {
+  const explain = Object.assign(element("a", "", t("problem.no_return.paste")), { href: `${base}/paste` });
+  return element("p", "", t("portal.no_return"), " ", explain);
+}
+
 /** No account is signed in to the portal itself, or one that may not see this; the server says who may. */
 export function refused(failure) {
   // Of an account that is signed in, the title of this problem would not be true.

@@ -2,10 +2,10 @@
 
 import { abandonTrip, Failure, get, loadApplications, onForeground, returnFocus, takeReturn } from "../base/api.js";
 import { showDemoAccount } from "./demo.js";
-import { base, element, ofTab, t } from "../base/page.js";
+import { element, ofTab, t } from "../base/page.js";
 import { choose, chosen, keep, kept, startForm } from "./form.js";
 import { closeList, listed, refreshList, showAccount, showCurrent, startList } from "./list.js";
-import { announce, button, explained, run } from "./parts.js";
+import { announce, button, explained, noReturn, run } from "./parts.js";
 
 /** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
 const views = {
@@ -189,7 +189,7 @@ async function showFailure({ code, correlationID }) {
 
 // MARK: Start
 
-const { began, failure: failed, isConsented, query } = takeReturn();
+const { began, failure: failed, ended, isConsented, query } = takeReturn();
 // A replay that was given up must not be said of a later sign-in.
 ofTab.remove("replay");
 
@@ -236,16 +236,19 @@ async function showReturn() {
   select(names.includes(last) && (failed || !began) ? last : "account");
   await (failed ? showFailure(failed) : reload());
   if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
-  else if (began && !failed && !context.account) {
-    // Some errors end on the provider's own page, and nobody but the person who looks at it hears of them.
-    const explain = Object.assign(element("a", "", t("portal.no_return_paste")), { href: `${base}/paste` });
-    outcome.replaceChildren(element("p", "", t("portal.no_return"), " ", explain));
+  else if (began && !failed && (ended || !context.account)) {
+    const table = ended && await import("../base/platform-numbers.js").catch(() => null);
+    const explanation = await table?.explanationOf(ended.number).catch(() => undefined);
+    const title = t("portal.no_return");
+    outcome.replaceChildren(explanation ? explained({ title, explanation, correlation_id: ended.correlationID }) : noReturn());
   } else if (began) announce(who.textContent);
 }
 
-onForeground(({ isRestored }) => {
-  if (isRestored) abandonTrip();
-  if (context.application) return Promise.all([reload({ onlyChanges: true }), refreshList().catch(() => {})]);
+onForeground(async ({ isRestored }) => {
+  const began = isRestored ? abandonTrip() : null;
+  if (!context.application) return;
+  await Promise.all([reload({ onlyChanges: true }), refreshList().catch(() => {})]);
+  if (began && context.account === null) outcome.replaceChildren(noReturn());
 });
 
 await start();

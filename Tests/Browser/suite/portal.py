@@ -175,9 +175,13 @@ def failed_attempt(browser):
     browser.one(".beginning")
 
 
-@test("a sign-in that ends on the provider's page is not denied: the portal says that it has not come back, and where its error is explained")
+@test("a sign-in that ends on the provider's page is not denied: the portal says that it has not come back, and where its error is explained, or explains it")
 def no_return(browser):
     open_portal(browser)
+    browser.one("#sign-in").click()
+    browser.wait("the provider", lambda: browser.driver.current_url.startswith(browser.server.tenant))
+    browser.driver.back()
+    browser.wait("the sentence", lambda: "has not come back from the provider" in browser.one("#outcome").text)
     browser.one("#sign-in").click()
     browser.wait("the provider", lambda: browser.driver.current_url.startswith(browser.server.tenant))
     open_portal(browser)
@@ -185,6 +189,16 @@ def no_return(browser):
     browser.expect_accessible("portal no return")
     browser.press("If it showed an error there, paste it to have it explained.")
     browser.expect_page("/paste")
+    # In the demo the way back brings its number, which is explained here.
+    browser.server.control(authorize_platform_error=50011)
+    open_portal(browser)
+    browser.one("#sign-in").click()
+    browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS50011: " in browser.one("main").text)
+    # Chromium reports its status.
+    browser.allowed.append(browser.driver.current_url)
+    browser.press("Back to Companion")
+    browser.expect_page("/portal")
+    browser.wait("the explanation", lambda: all(each in browser.one("#outcome").text for each in ("has not come back", "AADSTS50011", "The redirect URI is not registered.")))
 
 
 @test("before the first sign-in there is how to begin and an example of an attempt, beside the registrations, which a press chooses")
