@@ -129,6 +129,19 @@ private final class LinkedFolder: Sendable {
         }
     }
 
+    @Test(arguments: [("br, gzip", "gzip"), ("br", nil), ("gzip;q=0", nil), ("identity, gzip;q=0.5", nil), (nil, nil)])
+    func `a response is compressed for a request that accepts it, and says so`(
+        accepted: String?, coding: String?
+    ) throws {
+        var fields: HTTPFields = [:]
+        fields[.acceptEncoding] = accepted
+        let response = Response(status: .ok, body: Array(Self.style.utf8))
+            .compressed(for: try RequestHead(target: "/", headerFields: fields))
+        #expect(response.headerFields[.contentEncoding] == coding && response.headerFields[.vary] == "Accept-Encoding")
+        #expect(try decode(response.body, coding) == Self.style)
+        #expect((response.body.count < Self.style.utf8.count / 10) == (coding != nil))
+    }
+
     private func decode(_ bytes: [UInt8], _ coding: String?) throws -> String {
         var decoded = [UInt8](repeating: 0, count: 1 << 16)
         var count = decoded.count

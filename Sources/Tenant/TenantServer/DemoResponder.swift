@@ -36,11 +36,7 @@ struct DemoResponder: Responder {
     ) throws(DemoTenantError) {
         self.configuration = configuration
         self.platform = platform
-        do {
-            assets = try StaticFiles(folder: configuration.publicFolder + "/tenant") { "/assets" + $0 }
-        } catch {
-            throw .texts("\(error)")
-        }
+        assets = try configuration.assets()
         self.announcement = announcement
         numbers = NumberTable(publicFolder: configuration.publicFolder)
         runTime = platform.registry.map { RunTimeHandler(registry: $0, addresses: platform.addresses) }

@@ -34,7 +34,8 @@ struct ControlHandler: PlatformHandler {
                 controlPage(
                     notice: refusal.map { "<p class=\"notice\" lang=\"en\">\($0)</p>" }
                         ?? done.map { "<p class=\"notice calm\">\($0)</p>" },
-                    ControlQuery(request, language: language)))
+                    ControlQuery(request, language: language))
+            ).compressed(for: request.head)
         }
     }
 
