@@ -220,6 +220,13 @@ struct ControlPageTests {
         }
     }
 
+    @Test func `of a rule that stays, nothing says that it is about the next request`() {
+        for key in ControlKey.effects where key.isForRules {
+            let words = "\((key.lastingTitle ?? key.title)?.text ?? "") \(key.meaning.text)"
+            #expect(key.title == nil || !words.localizedCaseInsensitiveContains("next"), "\(key.name): \(words)")
+        }
+    }
+
     @Test func `a rule that ends by itself says when, and leaves the page when it has ended`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

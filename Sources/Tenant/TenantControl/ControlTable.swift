@@ -76,7 +76,7 @@ extension ControlKey {
             keys: [
                 ControlKey(
                     "token_error", "Token endpoint",
-                    "The next token requests get this response: signing in or renewing a token fails.",
+                    "Token requests get this response: signing in or renewing a token fails.",
                     .answer(\.tokenError, Controls.InjectedAnswer.ofToken),
                     repetition: Repetition(
                         note:
@@ -112,7 +112,7 @@ extension ControlKey {
                     "The sign-in succeeds, but its tokens lack this scope.", .scope(\.declinedScope)),
                 ControlKey(
                     "bad_id_token", "ID token of the next code",
-                    "An application that checks the ID token refuses the next sign-in.",
+                    "An application that checks the ID token refuses the sign-in.",
                     .choice(
                         \.idTokenFault, isOnce: true, normal: "Normal",
                         [
@@ -139,7 +139,7 @@ extension ControlKey {
             keys: [
                 ControlKey(
                     "graph_error", "Graph",
-                    "The next calls of Graph get this response: the application cannot show the profile.",
+                    "Calls of Graph get this response: the application cannot show the profile.",
                     .answer(\.graphError, Controls.InjectedAnswer.ofGraph)),
                 ControlKey(
                     "expire_tokens", "Let all access tokens expire",
@@ -183,15 +183,16 @@ extension ControlKey {
                     "graph_delay_ms", "Delay of Graph (ms)", "Each call of Graph takes this much longer.",
                     .number(\.graphDelay, normal: 0, upTo: tenMinutes)),
                 ControlKey(
-                    "close_connection", "Close the connection without a response",
-                    "The next requests there get no response, as if the network had failed.",
+                    "close_connection", "Close the next connection without a response",
+                    "Requests there get no response, as if the network had failed.",
                     .choice(
                         \.closedConnection, isOnce: true, normal: "Never",
-                        [(.token, "Token endpoint, next requests"), (.graph, "Graph, next request")]),
-                    repetition: Repetition(note: dropped) { $0 == "token" }),
+                        [(.token, "Token endpoint"), (.graph, "Graph")]),
+                    repetition: Repetition(note: dropped) { $0 == "token" },
+                    lastingTitle: "Close every connection without a response"),
                 ControlKey(
                     "lost_token_answer", "Drop the next token responses",
-                    "The next token requests succeed, but the application gets a 504 instead of the tokens.",
+                    "Token requests succeed, but the application gets a 504 instead of the tokens.",
                     .toggle(\.losesTokenAnswer, isOnce: true), repetition: Repetition(note: dropped) { _ in true },
                     lastingTitle: "Drop every token response"),
             ]),
