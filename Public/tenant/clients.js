@@ -6,6 +6,8 @@ const pause = document.getElementById("pause");
 const log = document.getElementById("log");
 const joined = document.getElementById("joined");
 const guid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+/** The parts of each client's list, twenty requests each, that are shown below the first. */
+const unfolded = new Map();
 let paused = false;
 let asking = false;
 
@@ -37,7 +39,20 @@ function join() {
   }
   const text = lines.length === 0 ? "" : joined.dataset.text.replace("%1", found).replace("%2", lines.length);
   if (joined.textContent !== text) joined.textContent = text;
+  unfold();
 }
+
+/** Shows the older requests that somebody wants, or that the log is about. */
+function unfold() {
+  for (const button of live.querySelectorAll(".older")) {
+    const parts = older(button);
+    const count = Math.max(unfolded.get(button.id) ?? 0, parts.findLastIndex((part) => part.querySelector(".log")) + 1);
+    for (const [index, part] of parts.entries()) part.classList.toggle("shown", index < count);
+    button.hidden = count >= parts.length;
+  }
+}
+
+const older = (button) => [...button.parentElement.querySelector("table").tBodies].slice(1);
 
 async function refresh() {
   if (paused || asking || document.hidden) return;
@@ -72,6 +87,13 @@ async function refresh() {
 pause.addEventListener("click", () => {
   paused = !paused;
   [pause.textContent, pause.dataset.other] = [pause.dataset.other, pause.textContent];
+});
+live.addEventListener("click", ({ target }) => {
+  if (!target.matches(".older")) return;
+  const next = older(target).findIndex((part) => !part.matches(".shown"));
+  unfolded.set(target.id, next + 1);
+  unfold();
+  if (target.hidden) older(target)[next].querySelector("a").focus({ preventScroll: true });
 });
 log.addEventListener("input", join);
 setInterval(refresh, 1000);

@@ -208,6 +208,24 @@ struct ClientsTests {
             .text
     }
 
+    @Test(arguments: [(1, 1, 0), (20, 1, 0), (21, 2, 1), (45, 3, 1)])
+    func `an application's requests are in parts of twenty, of which the page can show the older ones`(
+        _ count: Int, _ parts: Int, _ buttons: Int
+    ) throws {
+        let journal = ClientJournal()
+        for position in 1...count {
+            journal.add(
+                ClientRequest(
+                    Request(head: try RequestHead(target: "/common/oauth2/v2.0/authorize"), peer: Self.here), nil,
+                    step: .authorize, note: .init(), status: 302, time: Date(timeIntervalSince1970: 0),
+                    milliseconds: position, isRegistered: { _ in true }))
+        }
+        let page = Self.page(journal)
+        #expect(page.ranges(of: "<tbody>").count == parts && page.ranges(of: "</tbody>").count == parts)
+        #expect(page.ranges(of: "<tr data-correlation").count == count)
+        #expect(page.ranges(of: "<button class=\"older scripted\"").count == buttons)
+    }
+
     @Test func `the page explains the system's errors until an app has connected, and each number`() throws {
         var fields: HTTPFields = [:]
         fields[try #require(HTTPField.Name("x-client-SKU"))] = "MSAL.OSX"

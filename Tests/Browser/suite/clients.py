@@ -16,10 +16,10 @@ TID=260 MSAL 2.13.0 iOS Sim 26.0 [2026-11-23 10:00:01 - 11111111-2222-3333-4444-
 TID=261 MSAL 2.13.0 iOS Sim 26.0 [2026-11-23 10:00:02 - {CORRELATION}] Received <script>alert(1)</script>"""
 
 
-def ask(server, path):
+def ask(server, path, correlation=CORRELATION):
     """One request as MSAL sends it."""
     request = urllib.request.Request(server.tenant + path, headers={
-        "client-request-id": CORRELATION, "x-client-SKU": "MSAL.iOS", "x-client-Ver": "2.13.0"})
+        "client-request-id": correlation, "x-client-SKU": "MSAL.iOS", "x-client-Ver": "2.13.0"})
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             answer.read()
@@ -107,6 +107,41 @@ def log(browser):
     assert not any("Beginning" in message or "postData" in message for message in sent), "the log goes out"
     write_log(browser, "")
     assert said() == [] and browser.all("#joined")[0].text == ""
+
+
+@test("the newest twenty requests of an app are shown and, with a button, twenty more each time, without a shift; the list goes on, and a log's line shows its request")
+def older(browser):
+    client = "00001111-aaaa-2222-bbbb-44445555dddd"
+    path = f"/common/oauth2/v2.0/authorize?client_id={client}"
+    first, others = CORRELATION.replace("5E", "77"), CORRELATION.replace("5E", "88")
+    rows = f"[...document.getElementById('older-{client}').parentElement.querySelectorAll('tr[data-correlation]')]"
+    shown = lambda: browser.driver.execute_script(f"return {rows}.filter((row) => row.checkVisibility()).length")
+    focused = lambda: browser.driver.execute_script("return document.activeElement.id")
+    ask(browser.server, path, first)
+    for _ in range(44):
+        ask(browser.server, path, others)
+    for width in (390, 1440):
+        browser.size(width, 900)
+        show(browser)
+        assert shown() == 20
+        browser.driver.execute_script(f"const e = document.getElementById('older-{client}'); e.scrollIntoView({{ block: 'center' }}); e.focus()")
+        before = browser.driver.execute_script(f"return {rows}[19].getBoundingClientRect().top")
+        browser.keys(" ")
+        assert shown() == 40
+        assert browser.driver.execute_script(f"return {rows}[19].getBoundingClientRect().top") == before, "what was read moves"
+        browser.expect_accessible("older requests")
+        count = browser.one("#count").text
+        ask(browser.server, path, others)
+        browser.wait("the new request is counted", lambda count=count: browser.one("#count").text != count)
+        assert shown() == 40 and focused() == f"older-{client}"
+        browser.keys(" ")
+        assert shown() > 40 and not browser.all(f"[id='older-{client}']")[0].is_displayed()
+        assert focused().startswith("step-of-"), "the focus is lost"
+    show(browser)
+    write_log(browser, f"TID=259 MSAL 2.13.0 iOS [2026-11-23 10:00:00 - {first}] Beginning")
+    assert shown() > 40 and "1 of 1" in browser.one("#joined").text
+    write_log(browser, "")
+    assert shown() == 20
 
 
 @test("without script the page shows the requests when it is loaded, and nothing that needs a script; axe finds nothing; it fits a phone")

@@ -14,6 +14,9 @@ struct ClientsSection {
     /// The page of the companion that explains errors; nil if the tenant runs alone.
     let explainURL: String?
 
+    /// The page shows so many of an application, and so many more each time that somebody wants older ones.
+    private static let together = 20
+
     private let lead: HTML =
         "Your apps’ requests as they happen, newest first. A row contains no token, no code and no personal name. "
         + "The list is in memory and ends with this process."
@@ -83,6 +86,16 @@ struct ClientsSection {
                 names[id].map { "\($0) <code>\(id)</code>" as HTML } ?? "<code>\(id)</code>"
             } ?? HTML(saying: "Requests without a client ID")
         let library: HTML = group.library.map { "<p class=\"small\">\($0)</p>\n" } ?? ""
+        let parts = stride(from: 0, to: group.requests.count, by: Self.together).map { start -> HTML in
+            "<tbody>\n\(group.requests[start...].prefix(Self.together).map(row))</tbody>\n"
+        }
+        let older: HTML =
+            parts.count > 1
+            ? """
+            <button class="older scripted" id="older-\(group.clientID ?? "")" aria-describedby="client-\(index)">\
+            \(HTML(saying: "Show older"))</button>
+
+            """ : ""
         return """
             <section class="panel">
             <h3 id="client-\(index)">\(name)</h3>
@@ -91,11 +104,9 @@ struct ClientsSection {
             <thead><tr><th scope="col">\(HTML(saying: "Time (UTC)"))</th><th scope="col">\(HTML(saying: "Step"))</th>\
             <th scope="col">\(HTML(saying: "Response"))</th><th scope="col">\(HTML(saying: "Request"))</th>\
             <th scope="col">ms</th></tr></thead>
-            <tbody>
-            \(group.requests.map(row))</tbody>
-            </table>
+            \(parts)</table>
             </div>
-            </section>
+            \(older)</section>
 
             """
     }
