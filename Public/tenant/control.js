@@ -4,6 +4,8 @@ const chosen = document.getElementById("chosen");
 const search = document.getElementById("search");
 const shown = document.getElementById("shown");
 let fading;
+/** The list in which somebody goes from choice to choice with the keyboard. */
+let walked;
 
 /** Hides the failures that lack a word of the search, and the groups in which none is left. A new search opens what it finds, and closes it again. */
 function filter({ isNew = true } = {}) {
@@ -105,10 +107,46 @@ async function send(form, button) {
   }
 }
 
+const isChanged = (field) =>
+  field.options ? [...field.options].some((each) => each.selected !== each.defaultSelected) : field.value !== field.defaultValue;
+
+/** Sends what was chosen, once. What cannot be is put back. */
+function choose(form) {
+  const fields = [...form.elements].filter((each) => each.localName !== "button");
+  const failure = form.elements[form.dataset.key];
+  // The number of times, and the rest of a failure, wait for the failure.
+  if (!(failure.value ? fields.some(isChanged) : isChanged(failure))) return;
+  const sent = fields.map((each) => each.value).join("\n");
+  if (form.dataset.sent === sent) return;
+  if (!form.checkValidity()) return form.reset();
+  form.dataset.sent = sent;
+  send(form);
+}
+
+failures.addEventListener("change", ({ target }) => {
+  if (target.options && target !== walked && target.closest(".direct")) choose(target.form);
+});
+failures.addEventListener("focusout", ({ target, relatedTarget }) => {
+  const form = target.closest(".direct");
+  if (form && !form.contains(relatedTarget)) choose(form);
+});
+failures.addEventListener("pointerdown", () => walked = undefined);
+failures.addEventListener("keydown", (event) => {
+  const { target, key, altKey } = event;
+  if (!target.options) return;
+  // These open the list, and then there is a choice; on a Mac, the arrows do so, too.
+  const opens = altKey || key === " " || key.startsWith("Arrow") && navigator.platform.startsWith("Mac");
+  walked = opens ? undefined : target;
+  if (key === "Enter" && target.closest(".direct")) {
+    event.preventDefault();
+    choose(target.form);
+  }
+});
 document.addEventListener("submit", (event) => {
   if (!event.target.closest("#now, #failures, #choice, #rest")) return;
   event.preventDefault();
-  send(event.target, event.submitter);
+  if (event.target.closest(".direct")) choose(event.target);
+  else send(event.target, event.submitter);
 });
 search.addEventListener("input", () => filter());
 // The browser restores what was typed.

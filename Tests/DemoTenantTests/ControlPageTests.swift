@@ -227,6 +227,48 @@ struct ControlPageTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("bad_id_token", "nonce", "issuer", ["issuer"]), ("bad_id_token", "nonce", "", []),
+            ("token_delay_ms", "5", "7", ["7"]), ("token_delay_ms", "5", "", []), ("graph_error", "throttled", "", []),
+        ] as [(String, String, String, [String])])
+    func `the next choice of a setting takes the place of its rule, and none ends it`(
+        _ key: String, _ first: String, _ second: String, _ expected: [String]
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.control(["rules": [["token_delay_ms": 9]], "graph_delay_ms": 3])
+            let address = "/control?ui_locales=en&user=adele@contoso.example"
+            _ = try await browser.post(address, [(key, first)], headers: Self.html)
+            let page = try await browser.get(address, headers: Self.html).text
+            let form = try #require(page.split(separator: "<form ").first { $0.contains("data-key=\"\(key)\"") })
+            #expect(!form.contains(" required"), "it cannot be ended")
+            let former = try #require(form.firstMatch(of: /name="remove" value="([0-9]+)"/)?.output.1)
+            _ = try await browser.post(address, [("remove", String(former)), (key, second)], headers: Self.html)
+            let state = try await browser.get("/control").json
+            let rules = try #require(state?["rules"]?.array)
+            #expect(rules.first?["token_delay_ms"] == 9 && state?["graph_delay_ms"] == 3)
+            #expect(state?[key] == ControlKey.named(key)?.normal, "it was for one person")
+            #expect(rules.dropFirst().map { ($0[key]?.string ?? $0[key]?.text) } == expected)
+        }
+    }
+
+    @Test(arguments: ["unavailable", "throttled", ""])
+    func `a list of responses shows the one that is set, and how often it still comes`(_ chosen: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.post("/control", [("graph_error", chosen), ("times", "4")], headers: Self.html)
+            let page = try await browser.get("/control?ui_locales=en", headers: Self.html).text
+            #expect(page.contains("<option value=\"\(chosen)\" selected>"))
+            let times = "id=\"graph_error_times\" name=\"times\" type=\"number\" min=\"1\" value="
+            #expect(page.contains(times + (chosen.isEmpty ? "\"1\"" : "\"4\"")))
+            // A program's own response has no name.
+            _ = try await browser.control(["graph_error": ["status": 418]])
+            let other = try await browser.get("/control?ui_locales=en", headers: Self.html).text
+            #expect(other.contains("<option value=\"418\" selected>418</option>"))
+        }
+    }
+
     @Test func `a rule that ends by itself says when, and leaves the page when it has ended`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

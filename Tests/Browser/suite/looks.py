@@ -596,8 +596,9 @@ def control_returns(browser):
         assert row.find_element("css selector", "label").text.startswith("Times"), row.text
     name = browser.driver.execute_script("return document.querySelector('form:has(#graph_error) .times').labels[0].textContent")
     assert name == "Times: Graph", name
-    browser.one("form:has(#graph_error) button").click()
+    Select(browser.one("#graph_error")).select_by_value("forbidden")
     browser.wait("what was done", lambda: "The setting has changed." in browser.one("#notice").text)
+    browser.server.control(reset=True)
     browser.expect_accessible("control")
     browser.press("Learn")
     browser.expect_page("/macos")
@@ -626,9 +627,7 @@ def control_rules(browser):
     browser.tab_to("details:has(#graph_error) > summary")
     browser.keys(Keys.ENTER)
     browser.tab_to("#graph_error")
-    browser.keys("503")
-    browser.tab_to("form:has(#graph_error) button")
-    browser.keys(Keys.ENTER)
+    browser.keys("503", Keys.ENTER)
     browser.wait("the rule", lambda: browser.all(".rules li"))
     said = browser.one(".rules li").text
     assert "Every app, Megan Bowen" in said and "Graph: 503" in said and "Requests left: 1." in said, said
@@ -657,6 +656,9 @@ def control_choice(browser):
         unfold(browser, "access_token_seconds")
         browser.one("#access_token_seconds").send_keys("77")
         browser.one("details:has(#choice) > summary").click()
+        browser.wait("the number is set", lambda: "77" in browser.one(".rules li").text)
+        browser.press("Undo")
+        browser.wait("it is undone", lambda: not browser.all(".rules li"))
         apps = Select(browser.one("#when_client"))
         apps.select_by_index(1)
         title = f"Only for {apps.first_selected_option.text.split(': ')[0]}"
@@ -705,6 +707,94 @@ def control_in_place(browser):
         browser.wait("it is off", lambda: browser.one("#expire_tokens").get_attribute("aria-checked") == "false")
         assert not browser.all(".rules li")
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
+
+
+FORM = "return document.querySelector(`form:has(#${arguments[0]})`).getBoundingClientRect().top"
+
+
+@test("a list and a number act in place like a switch, with nothing to press; from key to key a list waits until it is left or for Enter; without script there is a button")
+def control_chosen(browser):
+    active = lambda: [each.text.split("\n")[1] for each in browser.all(".rules li")]
+    browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+    browser.settled()
+    for key in ("bad_id_token", "graph_error", "native_failure"):
+        unfold(browser, key)
+    assert not [each for each in browser.all("#failures .direct button") if each.is_displayed()], "there is something to press"
+    # A list by its choice.
+    top = browser.driver.execute_script(FORM, "bad_id_token")
+    scrolled = browser.driver.execute_script("return scrollY")
+    Select(browser.one("#bad_id_token")).select_by_value("nonce")
+    browser.wait("it is active", lambda: active() == ["ID token of the next code: nonce"])
+    moved = browser.driver.execute_script("return scrollY") - scrolled
+    assert browser.driver.execute_script(FORM, "bad_id_token") == top - moved, "it jumps"
+    assert Select(browser.one("#bad_id_token")).first_selected_option.text == "Wrong nonce"
+    browser.press("Undo")
+    browser.wait("it is undone", lambda: not active() and Select(browser.one("#bad_id_token")).first_selected_option.text == "Normal")
+    # From key to key nothing happens, until the list with its number is left.
+    sent = lambda: browser.driver.execute_script("return performance.getEntriesByType('resource').filter((each) => !each.name.includes('after=')).length")
+    before = sent()
+    browser.driver.execute_script("document.getElementById('graph_error').focus()")
+    browser.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.TAB, "3")
+    assert sent() == before and not active(), "it acts from key to key"
+    browser.keys(Keys.TAB)
+    browser.wait("the left list is active", lambda: active() == ["Graph: 429"])
+    assert "Requests left: 3." in browser.one(".rules li").text, browser.one(".rules li").text
+    browser.driver.execute_script("document.getElementById('bad_id_token').focus()")
+    browser.keys(Keys.ARROW_DOWN, Keys.ENTER)
+    browser.wait("with Enter", lambda: active() == ["ID token of the next code: signature", "Graph: 429"])
+    assert browser.driver.execute_script("return document.activeElement.id") == "bad_id_token", "the focus is lost"
+    # The rest of a failure waits for the failure.
+    Select(browser.one("#suberror")).select_by_index(1)
+    browser.one("#code").send_keys("50126", Keys.TAB)
+    Select(browser.one("#native_failure")).select_by_index(1)
+    browser.wait("the whole failure", lambda: len(active()) == 3)
+    assert Select(browser.one("#suberror")).first_selected_option.text != "No suberror" and browser.one("#code").get_attribute("value") == "50126"
+    browser.press("Reset everything")
+    browser.wait("nothing is active", lambda: not active())
+    # A number with Enter, and when it is left; what cannot be is put back.
+    unfold(browser, "graph_delay_ms")
+    number = lambda: browser.one("#graph_delay_ms")
+    for keys, expected in (("5", Keys.ENTER), ["Delay of Graph (ms): 5"]), (("7", Keys.TAB), ["Delay of Graph (ms): 7"]), ((Keys.BACK_SPACE, Keys.TAB), ["Delay of Graph (ms): 7"]), (("0", Keys.ENTER), []):
+        browser.driver.execute_script("arguments[0].focus(); arguments[0].select()", number())
+        browser.keys(*keys)
+        browser.wait(f"the number {keys[0]!r}", lambda expected=expected: active() == expected)
+    browser.expect_accessible("control with choices")
+    browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.driver.get(browser.server.tenant + "/control?ui_locales=en&user=adele@contoso.example")
+        unfold(browser, "bad_id_token")
+        Select(browser.one("#bad_id_token")).select_by_value("nonce")
+        browser.one("form:has(#bad_id_token) button").click()
+        assert active() == ["ID token of every code: nonce"]
+    finally:
+        browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
+    # The next choice takes the rule's place, and none ends it.
+    browser.driver.get(browser.server.tenant + "/control?ui_locales=en&user=adele@contoso.example")
+    Select(browser.one("#bad_id_token")).select_by_value("issuer")
+    browser.wait("the other rule", lambda: active() == ["ID token of every code: issuer"])
+    Select(browser.one("#bad_id_token")).select_by_index(0)
+    browser.wait("no rule", lambda: not active())
+
+
+@test("a list of long sentences has the room of its card; the page and its files are compressed")
+def control_room(browser):
+    for width in (390, 768, 1440):
+        browser.size(width, 900)
+        browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+        browser.settled()
+        for key, needed in (("authorize_platform_error", 600), ("native_failure", 280)):
+            unfold(browser, key)
+            card, room = browser.driver.execute_script(
+                "const e = document.getElementById(arguments[0]); return [e.closest('form').offsetWidth, e.offsetWidth]", key)
+            assert room == card or width > 390 and room > needed, f"at {width} {key} has {room} of {card}"
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
+    sizes = browser.driver.execute_script("""
+        return [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+          .filter(({ name }) => !/svg|after=/.test(name)).map(({ name, encodedBodySize, decodedBodySize }) => [name, encodedBodySize, decodedBodySize]);
+    """)
+    assert len(sizes) > 3 and all(sent < whole * .7 or whole < 200 for _, sent, whole in sizes), sizes
+    # The page has the requests of all checks before this one.
+    assert sizes[0][1] < sizes[0][2] / 4, sizes[0]
 
 
 @test("the groups of failures are folded; the search opens those that have what it finds, hides the others, and closes them again; a switch acts in place, and a used failure leaves the list by itself")

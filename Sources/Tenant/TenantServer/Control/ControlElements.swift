@@ -10,7 +10,7 @@ struct ControlElement {
     let accounts: [DemoAccount]
     /// The address for the form, with the parameters of its page.
     let action: String
-    /// The rule of the page's choice that has the setting alone, if it is a switch; nil if there is none.
+    /// The rule of the page's choice that has the setting alone; nil if there is none.
     var rule: Int?
     /// Whether it makes a rule for one app or person: then the page says how often, and a list begins with no choice.
     let isForRule: Bool
@@ -35,20 +35,21 @@ struct ControlElement {
         """
     }
 
+    /// A script sends the direct ones when something has been chosen. The options of the long ones are whole sentences.
     private var style: HTML {
         switch key.field {
         case .toggle: "switched"
         case .button: "pressed"
-        default: ""
+        case .number, .text, .choice: "direct"
+        case .platformError, .answer, .nativeFailure: "direct long"
+        case .account, .json: ""
         }
     }
 
     private var elements: HTML {
         switch key.field {
         case .number:
-            input(
-                "type=\"number\" min=\"0\"\(key.normal == .null ? required : " required" as HTML)",
-                "\(value?.integer.map(String.init) ?? "")")
+            input("type=\"number\" min=\"0\"\(required)", "\(value?.integer.map(String.init) ?? "")")
         case .text:
             input(
                 "type=\"text\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Mail.Read\"\(required)",
@@ -76,8 +77,13 @@ struct ControlElement {
         return " \(HTML(saying: note))"
     }
 
-    private var required: HTML { isForRule ? " required" : "" }
-    private var label: HTML { "<label for=\"\(name)\">\(HTML(saying: title))</label>\n" }
+    /// A rule that is there is ended by choosing nothing.
+    private var required: HTML { (isForRule ? rule == nil : key.normal != .null) ? " required" : "" }
+    /// The title, and the rule that a choice replaces.
+    private var label: HTML {
+        let replaced: HTML = rule.map { "<input type=\"hidden\" name=\"remove\" value=\"\($0)\">\n" } ?? ""
+        return "<label for=\"\(name)\">\(HTML(saying: title))</label>\n\(replaced)"
+    }
 
     private func input(_ attributes: HTML, _ value: HTML) -> HTML {
         """
@@ -87,40 +93,37 @@ struct ControlElement {
     }
 
     private func select(
-        _ choices: [(String, HTML)], _ names: [(String, String)], selected: String, verb: HTML = "Set"
+        _ choices: [(String, HTML)], _ names: [(String, String)], selected: String, verb: HTML = "Set",
+        beside: HTML = ""
     ) -> HTML {
         """
         \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
-        \(options(choices, names, selected))</select>\(setButton(verb: verb))</div>
+        \(options(choices, names, selected))</select>\(beside)\(setButton(verb: verb))</div>
         """
     }
 
     private func answer(_ presets: [Controls.InjectedAnswer.Preset]) -> HTML {
         let choices: [(String, HTML)] = [("", "Normal")] + presets.map { ($0.name, $0.title) }
+        let chosen = presets.first { $0.answer["status"] == value?["status"] && $0.answer["body"] == value?["body"] }
+        // One that a program has set.
+        let other = chosen == nil ? value?["status"]?.text : nil
+        let left = value?["times"]?.text
         let times: HTML =
             isForRule
             ? ""
             : """
             <label class="count">\(HTML(saying: "Times"))<span class="hidden">: \(HTML(saying: title))</span>\
-            <input class="times" name="times" type="number" min="1" value="\(key.repetition == nil ? "1" : "")"></label>
+            <input class="times" id="\(name)_times" name="times" type="number" min="1" \
+            value="\(left ?? (key.repetition == nil ? "1" : ""))"></label>
             """
-        let now: HTML =
-            value?["status"]?.integer.map { status in
-                let left = value?["times"]?.integer ?? 0
-                return
-                    "<p class=\"small\">\(HTML(saying: "Now: status %@, %@ more times.", "\(status)", "\(left)"))</p>"
-            } ?? ""
-        return """
-            \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
-            \(options(choices, [], ""))</select>\(times)\(setButton())</div>
-            \(now)
-            """
+        return select(
+            choices, other.map { [($0, $0)] } ?? [], selected: chosen?.name ?? other ?? "", beside: times)
     }
 
     /// A switch says what it is, and pressing it sends the other state; a rule's ends the rule.
     private var toggle: HTML {
-        let isOn = rule != nil || value?.bool == true
-        let (sent, next) = rule.map { ("remove", "\($0)") } ?? (name, isOn ? "false" : "true")
+        let isOn = value?.bool == true
+        let (sent, next) = rule.flatMap { isOn ? ("remove", "\($0)") : nil } ?? (name, isOn ? "false" : "true")
         return """
             <span class="title" id="\(name)_title">\(HTML(saying: title))</span>
             <div class="row"><button class="switch" id="\(name)" role="switch" aria-checked="\(isOn ? "true" : "false")" \
@@ -139,9 +142,9 @@ struct ControlElement {
         return """
             \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
             \(normal)\(endpoints)</select>\
-            <select name="suberror" aria-label="\(HTML(saying: "Suberror"))">\
+            <select id="suberror" name="suberror" aria-label="\(HTML(saying: "Suberror"))">\
             \(Self.options([("", HTML(saying: "No suberror"))] + suberrors, value?["suberror"]?.string ?? ""))</select>\
-            <input name="code" type="number" min="0" max="9999999" aria-label="\(HTML(saying: "Error number"))" \
+            <input id="code" name="code" type="number" min="0" max="9999999" aria-label="\(HTML(saying: "Error number"))" \
             placeholder="AADSTS" value="\(value?["code"]?.integer.map(String.init) ?? "")">\(setButton())</div>
             """
     }

@@ -17,19 +17,16 @@ enum ControlForm {
     /// Whether the form returns a setting to normal for everyone, whatever the page's choice is.
     static func undoes(_ body: [UInt8]) -> Bool { (try? FormFields(body: body))?["undo"] != nil }
 
-    /// Returns a rule with the effects among the members; the other members if there are none.
+    /// Returns a rule with the effect among the members, in place of one that it ends; the members if there is none.
     static func rule(_ members: [String: JSONValue], _ rule: [String: JSONValue]) -> [String: JSONValue] {
-        var rule = rule
-        for (key, value) in members where ControlKey.named(key)?.isEffect == true {
-            // The rule has the times.
-            if case .object(var answer) = value {
-                answer["times"] = nil
-                rule[key] = .object(answer)
-            } else {
-                rule[key] = value
-            }
+        guard let (key, value) = members.first(where: { ControlKey.named($0.key)?.isEffect == true }) else {
+            return members
         }
-        return rule.keys.contains { ControlKey.named($0)?.isEffect == true } ? ["rules": [.object(rule)]] : members
+        let ended = members.filter { $0.key == "remove" }
+        if value == .null, !ended.isEmpty { return ended }
+        // The rule has the times.
+        let effect = value.object.map { .object($0.filter { $0.key != "times" }) } ?? value
+        return ended.merging(["rules": [.object(rule.merging([key: effect]) { $1 })]]) { $1 }
     }
 
     private static func value(_ field: FormFields.Field, _ fields: FormFields) -> JSONValue {

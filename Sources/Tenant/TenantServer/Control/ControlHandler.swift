@@ -75,7 +75,7 @@ struct ControlHandler: PlatformHandler {
                 accounts: people.accounts, clients: registrations.all,
                 clockSeconds: members["reset"] == nil ? controls.clockSeconds : 0)
             for change in try ControlChange.parse(members, known, isForm: !isJSON) { await apply(change) }
-            return isJSON ? .json(.ok, controlState()) : .redirect(to: query.address(done: members.keys.first))
+            return isJSON ? .json(.ok, controlState()) : .redirect(to: query.address(done: members.keys.max()))
         } catch {
             if isJSON {
                 return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])

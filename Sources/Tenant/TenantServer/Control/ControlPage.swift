@@ -104,8 +104,8 @@ struct ControlPage: Page {
     }
 
     private func element(_ key: ControlKey) -> HTML {
-        // A rule begins from what is normal.
-        let ofRule = kept.isForSome ? ownRules.compactMap { key.json($0.effects) }.last ?? key.normal : nil
+        // A rule begins from nothing.
+        let ofRule = kept.isForSome ? ownRules.compactMap { key.json($0.effects) }.last ?? .null : nil
         return ControlElement(
             key: key, value: ofRule ?? state[key.name], accounts: accounts, action: kept.address(),
             rule: kept.isForSome ? ownRule(key) : nil, isForRule: kept.isForSome,
@@ -123,10 +123,8 @@ struct ControlPage: Page {
 
     /// The rule of the present choice that has this effect and no other.
     private func ownRule(_ key: ControlKey) -> Int? {
-        ownRules.first { rule in
-            ControlKey.effects.filter { $0.json(rule.effects) != nil }.map(\.name) == [key.name]
-                && key.json(rule.effects) == true
-        }?.id
+        ownRules.last { rule in ControlKey.effects.filter { $0.json(rule.effects) != nil }.map(\.name) == [key.name] }?
+            .id
     }
 
     private var demands: HTML {
@@ -197,7 +195,7 @@ struct ControlPage: Page {
     private var activeRules: HTML {
         isNormal
             ? "<p>\(HTML(saying: "Everything works normally."))</p>"
-            : "<ul class=\"rules\">\n\(active.reversed().map(line))</ul>\n\(demands)\(element(.reset))"
+            : "<ul class=\"rules\">\n\(active.sorted { $0.id > $1.id }.map(line))</ul>\n\(demands)\(element(.reset))"
     }
 
     private var isNormal: Bool { active.isEmpty && demands.text.isEmpty }
