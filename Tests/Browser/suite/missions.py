@@ -369,6 +369,7 @@ def led(browser):
     browser.enter_password()
     browser.answer_consent()
     expect_done(browser, "Another account")
+    open_missions(browser)
     browser.wait("the count", lambda: "4 of 13" in browser.one(".mission-progress").text)
 
 
