@@ -143,7 +143,7 @@ def second_factor(browser):
     browser.one("button[name=second_factor][value=approve]").click()
     expect_done(browser, ALL[1])
     expect_steps(browser, "cached", "challenge", "silent", "authorize", "callback", "redeemed", "api")
-    expect_folded(browser, "A 401 with claims needs a sign-in with these claims. Without them, MSAL returns the same token from its cache again.", ALL[0])
+    expect_folded(browser, "A 401 with claims needs a sign-in with these claims. Without them, MSAL returns the same token from its cache again.", ALL[2])
     browser.shoot("mission folded")
     heads = browser.driver.execute_script("""
         const { bottom } = document.querySelector(".happened").getBoundingClientRect(), top = document.querySelector(".way").getBoundingClientRect().bottom;
@@ -505,6 +505,8 @@ def keychain(browser):
         shown = entry(browser, ALL[12])
         assert "Code=-34018" in shown.text, shown.text
         file = shown.find_elements("css selector", "pre")[1].text
+        # It may be below the buttons, which are always in sight.
+        browser.driver.execute_script("document.querySelector('[data-mission=keychain] .mission-links a').scrollIntoView({ block: 'nearest' })")
         browser.press("Open the file check")
         browser.expect_page("/paste")
         begin(browser)
