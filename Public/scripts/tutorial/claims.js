@@ -1,7 +1,7 @@
 // The claims of the account's ID token, with what the well-known ones mean.
 
 import { app, get } from "../base/api.js";
-import { loadTable } from "../base/claims-table.js";
+import { loadClaims, loadTable } from "../base/claims-table.js";
 import { element, t } from "../base/page.js";
 import { light } from "./panels.js";
 
@@ -31,6 +31,7 @@ export function fill(box) {
 /** Shows the claims of the account that is signed in, if one is. */
 export async function update(account) {
   try {
+    await loadClaims();
     const table = account ? await loadTable(await get(`/api/${app}/claims`)) : element("p", "empty", t("claims.nobody"));
     place.replaceChildren(element("p", "what", t("claim.token")), table);
   } catch (failure) {

@@ -77,9 +77,10 @@ def column(browser):
     browser.wait("the missions", lambda: browser.all(".mission"))
     assert browser.driver.execute_script(BOXES)["#code"] == before and browser.driver.execute_script(ROWS) >= 40
     # Nor does a long table in it make the page longer, with words for screen readers that are placed absolutely.
+    browser.press("Claims of the ID token")
+    browser.wait("that there are none yet", lambda: "an ID token says who signed in" in (said := browser.one("#claims-box").text) and "Not signed in." in said)
     browser.sign_in()
     browser.open("/ios")
-    browser.press("Claims of the ID token")
     browser.wait("the claims", lambda: "preferred_username" in browser.one("#claims-box").text)
     assert browser.driver.execute_script("return document.documentElement.scrollHeight") <= 900, "the page scrolls beside its columns"
 
