@@ -64,9 +64,10 @@ async function load() {
     first.textContent = inFirst;
     // The next press needs no sign-in page.
     document.querySelector(".try").firstChild.data = t("home.press_again");
+    // The steps that are left out stay in place, so that nothing moves.
     const [ask, signIn, redeem] = document.querySelector(".beats").children;
     ask.replaceChildren(element("code", "", "acquireTokenSilent(with:)"), " ", t("home.silent"));
-    for (const beat of [signIn, redeem]) beat.hidden = true;
+    for (const beat of [signIn, redeem]) beat.replaceChildren(element("s", "", ...beat.childNodes));
     document.querySelector(".go span").textContent = t("home.signed_in_as", { username: inFirst });
   }
   show(

@@ -22,7 +22,8 @@ def first_press(browser):
     # Who is signed in is not asked to sign in.
     browser.expect_text(".go span", f"Signed in as {ADELE}")
     words = browser.one(".beats").text
-    assert "acquireTokenSilent" in words and "no page opens" in words and not any(word in words for word in ("no token", "PKCE")), words
+    assert "acquireTokenSilent" in words and "no page opens" in words and "no token" not in words, words
+    assert [each.text.split()[1] for each in browser.all(".beats s")] == ["/authorize", "/token"], words
     browser.press("Press it again: no sign-in")
     browser.expect_log("Refreshed Access token is ")
     browser.press("Companion")
