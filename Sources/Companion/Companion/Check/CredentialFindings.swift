@@ -59,13 +59,15 @@ struct CredentialFindings {
     private var unknownEnd: CheckFinding {
         let setting = application.secretExpires
         let variable = Setting.environmentName(of: setting)
-        let what: Message =
-            if let file {
-                "It is not known when the secret expires. To be warned before, set \(setting) in \(file), or \(variable) in the environment."
-            } else {
-                "It is not known when the secret expires. To be warned before, set \(variable) in the environment."
-            }
-        return .unknown("client_secret_expires", what)
+        guard let file else {
+            return .unknown(
+                "client_secret_expires",
+                "It is not known when the secret expires. To be warned before, set \(variable) in the environment.")
+        }
+        return .unknown(
+            "client_secret_expires",
+            "It is not known when the secret expires. To be warned before, set \(setting) in \(file), or \(variable) in the environment."
+        )
     }
 
     /// Another system renews the token, so that nobody needs to be warned before its end.
