@@ -81,6 +81,25 @@ for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
   });
 }
 
+/** Words that send somebody else than the person who is named before the sentence: what only others would do. */
+const elsewhere = {
+  administrator: /^Have |ask an administrator/,
+  operator: /^(?:Sign in|Start)\b/,
+  developer: /(?<!person )\bsign in (?:again|interactively)\b|^(?:Install|Unlock|Try)\b/i,
+};
+
+Deno.test("the sentence after the person who can fix it says to that person what to do", () => {
+  const { page } = JSON.parse(read("Public/languages/en.json"));
+  const wrong = Object.entries(page).flatMap(([key, text]) => {
+    const [, table, name] = /^(platform|explain)\.(?:remedy\.)?(\w+)(?:\.remedy)?$/.exec(key) ?? [];
+    if (!table || key.endsWith(".cause")) return [];
+    const here = table === "platform" ? "operator" : "developer";
+    const person = personFor(platformNumber(name)?.cause ?? name) ?? here;
+    return elsewhere[person]?.test(text) ? [`${person}: ${text}`] : [];
+  });
+  assert.deepEqual(wrong, []);
+});
+
 /** A text, and the explanation that comes first. */
 const TEXTS = [
   ["AADSTS530035: Application needs to enforce Intune protection policies", "protection"],

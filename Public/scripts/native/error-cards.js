@@ -8,7 +8,18 @@ import { pageOf, personFor, platformNumber } from "../base/platform-numbers.js";
 export const loadExplanations = () => Promise.all([loadTexts("platform"), loadTexts("explain"), loadTexts("problem")]);
 
 /** Causes at which a person acts in a browser, and a native app by its code. */
-const ofCode = new Set(["grant", "interaction", "protection", "reset", "second_factor", "server"]);
+const ofCode = new Set([
+  "assertion",
+  "broker_missing",
+  "grant",
+  "interaction",
+  "pkce",
+  "post",
+  "protection",
+  "reset",
+  "second_factor",
+  "server",
+]);
 
 /** Causes of which the file check shows where they are. */
 const inFiles = new Set(["scheme", "scheme_form", "queries", "redirect", "keychain"]);

@@ -57,13 +57,13 @@ import Testing
             remedy: "Wait and try again, or have the account unlocked."),
         Row(
             number: "AADSTS50057", audience: .administrator, cause: "The account is disabled in its tenant.",
-            remedy: "Have it enabled under Users, or use another account."),
+            remedy: "Enable it under Users."),
         Row(
             number: "AADB2C90273", audience: .user,
             cause:
                 "The other identity provider, such as Apple or Google, did not complete the sign-in: the person cancelled there, or it answered with an error or not at all.",
             remedy:
-                "Read what it answered in the error's description. If the person cancelled, sign in again; otherwise check that provider's settings in the user flow."
+                "Read what it answered in the error's description. If you cancelled there, sign in again; otherwise ask an administrator to check that provider's settings in the user flow."
         ),
     ]
 
