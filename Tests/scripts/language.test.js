@@ -1,4 +1,4 @@
-// The choice of a language at a kiosk: a button for each; and Microsoft Learn's name of each.
+// The choice of a language at a kiosk: a button for each; Microsoft Learn's name of each; and commands in the texts of each.
 
 import assert from "node:assert/strict";
 import "./page.js";
@@ -52,3 +52,11 @@ Deno.test("each language has a name of Microsoft Learn, to which the code's link
   assert.deepEqual(locales, ["en en-us", "ja ja-jp", "pt-BR pt-br", "pt-PT pt-pt", "sv sv-se", "zh-Hans zh-cn"]);
   assert.deepEqual(locales.map((each) => each.split(" ")[0]).sort(), tags);
 });
+
+for (const tag of tags) {
+  Deno.test(`a command in a text is in quotation marks in ${tag}`, () => {
+    const { page } = JSON.parse(Deno.readTextFileSync(new URL(`../../Public/languages/${tag}.json`, import.meta.url)));
+    const bare = /(?<![“”「«])companion (?:check|demo|tenant)\b/;
+    assert.deepEqual(Object.values(page).filter((text) => bare.test(text)), []);
+  });
+}
