@@ -107,9 +107,18 @@ const alike = {
   silently: "silent",
 };
 
+/** A question around a term, in the pages' languages, and its articles. */
+const questions = [
+  /^(?:(?:what(?:'?s|’s| is| are| does| do)?|vad (?:är|betyder|innebär)|o que (?:é|são|significa|quer dizer))(?![a-z_])|什么是) ?/,
+  / ?(?:(?: mean| means| stand for)|とは(?:何ですか|何|なんですか)?|って何(?:ですか)?|の意味は?|是?什么(?:意思)?)$/,
+  /^(?:an?|the|ett?|en|os?|as?|uma?) /,
+];
+
 /** The names below which a term alone can stand in the tables of meanings: as it is written there, and without an s at its end. */
 export function termsIn(text) {
-  const [word] = /^[a-z][a-z\d_]{0,39}$/.exec(text.trim().toLowerCase().replace(/[?.:]$/, "").replace(/[\s-]+/g, "_")) ?? [];
+  const bare = text.slice(0, 200).trim().toLowerCase().replace(/[?？.。:]{1,3}$/, "").replace(/["“”'«»「」*`]/g, "");
+  const asked = questions.reduce((left, part) => left.replace(part, ""), bare.trim()).replace(/\((?:with:)?\)$/, "");
+  const [word] = /^[a-z][a-z\d_]{0,39}$/.exec(asked.trim().replace(/[\s-]+/g, "_")) ?? [];
   return word === undefined ? [] : [...new Set([word, word.replace(/s$/, "")].map((each) => alike[each] ?? each))];
 }
 

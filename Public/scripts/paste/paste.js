@@ -63,11 +63,12 @@ const readers = {
   },
 };
 
-/** The meanings of a term alone: in general, in a request or a response, as a claim. */
+/** The meanings of a term alone: in general, or else in a request or a response, and as a claim. */
 function meanings(text) {
-  const [term, ...others] = termsIn(text).map((name) =>
-    [t(`paste.term.${name}`), t(`parameter.${name}`), t(`response.${name}`), t(`claim.${name}`)].filter(Boolean)
-  );
+  const [term, ...others] = termsIn(text).map((name) => {
+    const general = t(`paste.term.${name}`);
+    return general ? [general] : [t(`parameter.${name}`), t(`response.${name}`), t(`claim.${name}`)].filter(Boolean);
+  });
   return [...new Set(term?.length > 0 ? term : others.flat())];
 }
 

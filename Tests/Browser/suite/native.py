@@ -317,7 +317,7 @@ def examples(browser):
     for path in ("/", "/paste"):
         browser.open(path)
         for name, kind, said in (("error", "error", "AADSTS50011"), ("log", "error", "-42011"), ("address", "address", "PKCE"), ("token", "token", "nonce"), ("file", "file", "LSApplicationQueriesSchemes"),
-                                 ("challenge", "error", "insufficient_claims"), ("case", "case", "Open as a case")):
+                                 ("challenge", "error", "A claims challenge:"), ("case", "case", "Open as a case")):
             browser.one(f"[data-example={name}]").click()
             browser.wait(f"{name} on {path}", lambda: browser.all("#paste-kind") and browser.one("#paste-kind").get_attribute("value") == kind and said in browser.one("#found").text)
     browser.expect_accessible("paste with an example")

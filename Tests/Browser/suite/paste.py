@@ -129,6 +129,11 @@ def terms(browser):
     for typed, part in (("PKCE", "code_verifier"), ("tokens", "opens an API"), ("access token", "does not read it"), ("acquireTokenSilent", "interaction_required")):
         paste(browser, typed)
         browser.wait(typed, lambda part=part: part in browser.one("#found").text)
+    # A question is looked up without its words, and nothing is said twice.
+    for typed, part in (("what is silent", "interaction_required"), ("What is a token?", "opens an API"), ("nonce?", "comes back in the ID token"), ("claims challenge", "WWW-Authenticate")):
+        paste(browser, typed)
+        browser.wait(typed, lambda part=part: part in browser.one("#found").text)
+        assert len(browser.all("#found .card p")) == 1, browser.one("#found").text
     paste(browser, "hello")
     assert browser.one("#paste-kind").get_attribute("value") == "error"
 
