@@ -1,7 +1,7 @@
 // The needs of a native app before MSAL works in it, in the order in which it is needed, with the reader's own values.
 
 import { sentence, verdict } from "./authority.js";
-import { fill as fillProject, numbers } from "./project.js";
+import { fill as fillProject, numbers, projectsFor } from "./project.js";
 import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
 import { base, element, isShared, language, loadTexts, ofBrowser, t, withElements } from "../base/page.js";
 import { cloudOf } from "../base/project.js";
@@ -219,10 +219,19 @@ function followReading() {
   for (const section of rest.querySelectorAll(".blocks > section")) reading.observe(section);
 }
 
+/** The steps that are left for those who have downloaded the project; empty where there is none. */
+function withProject(made, values) {
+  if (projectsFor(values).length === 0) return "";
+  const title = (id) => t(`native.section.${id}`);
+  const step = made.find(({ id }) => id === "project").todo.findIndex(({ id }) => id === "team") + 1;
+  return t("setup.with_project", { first: title(made[0].id), project: title("project"), step, run: title("run") });
+}
+
 followForm(({ values, isComplete, hasIDs }) => {
   judgeAuthority(own());
   const made = sections({ ...dated, ...values }, isComplete, hasIDs);
   rest.replaceChildren(contents(made, values), element("div", "blocks", ...made.map(({ id, content }) => section(id, ...content))));
+  document.getElementById("with-project").textContent = withProject(made, values);
   fillProject(place, { ...dated, ...values }, isComplete);
   document.querySelector("main").removeAttribute("data-loading");
   followReading();

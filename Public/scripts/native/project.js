@@ -74,11 +74,13 @@ export async function projectZip(id, values) {
 /** The app's style; it is kept while the page is open. */
 let style = "scene";
 
-async function save(pressed, id, values) {
+async function save(pressed, said, id, values) {
   pressed.setAttribute("aria-busy", "true");
   try {
+    const name = projectName(values.bundle_id);
     const href = URL.createObjectURL(await projectZip(id, values));
-    Object.assign(element("a"), { href, download: `${projectName(values.bundle_id)}.zip` }).click();
+    Object.assign(element("a"), { href, download: `${name}.zip` }).click();
+    said.textContent = t("setup.download_made", { name });
     setTimeout(() => URL.revokeObjectURL(href), 10_000);
   } finally {
     pressed.removeAttribute("aria-busy");
@@ -115,13 +117,17 @@ function registration({ bundle_id, redirect_uri: address }) {
   return [element("p", "note", t("project.registration", { bundle_id })), element("p", "", element("code", "", address), " ", copy)];
 }
 
+/** The projects for an app with these values. */
+export const projectsFor = (values) => projects.filter(({ kind, platform }) => kind === values.kind && platform === values.platform);
+
 /** Fills the place with the project for an app with these values. Its files are fetched for those who read or download them. */
 export function fill(place, values, isComplete) {
-  const fitting = projects.filter(({ kind, platform }) => kind === values.kind && platform === values.platform);
+  const fitting = projectsFor(values);
   if (fitting.length === 0) return place.replaceChildren(element("p", "note", t("setup.no_project")));
   const { id, style: made } = fitting.find((each) => each.style === style) ?? fitting[0];
   style = made;
-  const download = button(t("setup.download"), (pressed) => save(pressed, id, values), "primary");
+  const said = Object.assign(element("p"), { role: "status" });
+  const download = button(t("setup.download"), (pressed) => save(pressed, said, id, values), "primary");
   download.disabled = !isComplete;
   const more = element("details", "", element("summary", "", t("setup.project_files", { count: filesOf(id, values).length })));
   more.addEventListener("toggle", async () => more.append(...(await parts(id, values))), { once: true });
@@ -131,6 +137,8 @@ export function fill(place, values, isComplete) {
     element("p", "note", t("setup.project_note")),
     ...(fitting.length > 1 ? [choice(fitting, () => fill(place, values, isComplete))] : []),
     element("p", "", download),
+    said,
+    element("p", "note", t("setup.project_untried")),
     ...(isComplete ? [] : [element("p", "note", t("setup.download_needs"))]),
     ...(isComplete && values.tenant === "mine" ? registration(values) : []),
     more,

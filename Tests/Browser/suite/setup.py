@@ -335,6 +335,7 @@ def project(browser):
         browser.press("Download the project")
         file = Path(folder) / "TasksApp.zip"
         browser.wait("the archive", file.exists)
+        assert "TasksApp.zip was made." in browser.one("#download [role=status]").text
         with zipfile.ZipFile(file) as archive:
             assert archive.testzip() is None
             made = [datetime(*entry.date_time) for entry in archive.infolist()]
@@ -342,12 +343,23 @@ def project(browser):
             text = {name: archive.read(name).decode() for name in archive.namelist()}
         assert any(f"msauth.{BUNDLE}" in each for name, each in text.items() if name.endswith("Info.plist")) and any(CLIENT in each for each in text.values())
         browser.cdp("Browser.setDownloadBehavior", behavior="default")
+    said = browser.one("#download").text
+    assert said.index("Download the project") < said.index("Nobody has tried these projects"), said
+    # Who has it begins at another step than who makes one.
+    steps = lambda: browser.driver.execute_script("return document.getElementById('with-project').textContent")
+    assert "Under “Xcode project”, only step 3 is left for you: the team." in steps(), steps()
+    marks = "return ['#by-hand', '.project details'].map((each) => getComputedStyle(document.querySelector(each).firstElementChild, '::before').content.slice(1, 2))"
+    assert browser.driver.execute_script(marks) == ["▾", "▾"]
+    browser.one("#by-hand > summary").click()
+    assert browser.driver.execute_script(marks) == ["▸", "▾"]
+    browser.one("#by-hand > summary").click()
     # The project needs one thing that is not in it.
     assert f"enter the bundle ID {BUNDLE}. The redirect URI is then:\nmsauth.{BUNDLE}://auth Copy" in browser.one("#download").text, browser.one("#download").text
     browser.one("#style").find_element("css selector", "option[value=swiftui]").click()
     browser.wait("the other style", lambda: any("struct ContentView: View" in each.get_attribute("textContent") for each in browser.all(".project pre")))
     choose(browser, kind="b2c", platform="macos")
     browser.wait("that there is none", lambda: "no app of this kind" in browser.one(".project").text)
+    assert steps() == ""
 
 
 @test("axe finds nothing in any kind's guide, no page is wider than a phone of 320 pixels, and what was kept moves nothing at the next visit", needs="time")
