@@ -83,6 +83,11 @@ def column(browser):
     browser.open("/ios")
     browser.wait("the claims", lambda: "preferred_username" in browser.one("#claims-box").text)
     assert browser.driver.execute_script("return document.documentElement.scrollHeight") <= 900, "the page scrolls beside its columns"
+    # The words above the table begin where it does.
+    edges = """const edge = (node) => { const range = document.createRange(); range.selectNodeContents(node); return range.getBoundingClientRect().left; };
+        return [...document.querySelectorAll("#claims-box .what, #claims-box table")].map((each) => Math.round(edge(each)))"""
+    words, table = browser.driver.execute_script(edges)
+    assert words == table, (words, table)
 
 
 HANGING = """
