@@ -76,6 +76,10 @@ def column(browser):
     browser.press("Things that go wrong")
     browser.wait("the missions", lambda: browser.all(".mission"))
     assert browser.driver.execute_script(BOXES)["#code"] == before and browser.driver.execute_script(ROWS) >= 40
+    # Without an account there are words, and no table.
+    browser.press("Claims of the ID token")
+    browser.wait("the words", lambda: "an ID token says who signed in" in browser.one("#claims-box").text)
+    browser.press("Claims of the ID token")
     # Nor does a long table in it make the page longer, with words for screen readers that are placed absolutely.
     browser.press("Claims of the ID token")
     browser.wait("that there are none yet", lambda: "an ID token says who signed in" in (said := browser.one("#claims-box").text) and "Not signed in." in said)
