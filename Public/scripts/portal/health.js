@@ -96,7 +96,7 @@ export async function view({ application, refreshList }) {
         ...changes,
         ...(await Promise.all(apps.map(report))).flat(),
       ]
-      : [element("p", "empty", t("registration.not_checked"))];
+      : [element("p", "empty unchecked", t("registration.not_checked"))];
     shown.replaceChildren(...content);
   };
   const check = (pressed) =>

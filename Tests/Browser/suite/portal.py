@@ -157,6 +157,15 @@ def three_and_a_failing_one(browser):
     assert "access_denied" in shown.text, shown.text
 
 
+# In how many lines each step's name is set, and by how much the details stand in from their attempt.
+ON_A_PHONE = """
+const left = (selector) => document.querySelector(selector).getBoundingClientRect().left;
+const lines = (name) => Math.round(name.getBoundingClientRect().height / parseFloat(getComputedStyle(name).lineHeight));
+return [[...document.querySelectorAll(".attempt [open] .waterfall li > :first-child")].map(lines),
+  left(".attempt [open] .problem") - left("li.attempt:has([open])")];
+"""
+
+
 @test("a sign-in that fails opens its attempt, which has the focus, whatever tab was last looked at")
 def failed_attempt(browser):
     open_portal(browser)
@@ -171,6 +180,12 @@ def failed_attempt(browser):
     assert "You are not signed in" not in browser.one("#result").text
     assert len(browser.all("#attempts [open] .problem")) == 1 and not browser.one("#result").find_elements(By.CSS_SELECTOR, "#outcome .problem")
     browser.expect_accessible("portal failed attempt")
+    browser.size(390, 844)
+    lines, cut = browser.driver.execute_script(ON_A_PHONE)
+    browser.shoot("portal failed attempt 390")
+    assert lines == [1] * len(lines) and cut == 0, (lines, cut)
+    browser.size(1440, 900)
+    browser.shoot("portal failed attempt 1440")
     tab(browser, "account")
     browser.one(".beginning")
 
@@ -446,6 +461,11 @@ def operator(browser):
         # The provider knows her.
         browser.press_in("#health", "Sign in to the portal")
         browser.wait("her role", lambda: "Not checked yet" in browser.one("#health").text)
+        browser.size(390, 844)
+        browser.shoot("portal not checked 390")
+        card, last = browser.driver.execute_script("return ['#result', '#health > :last-child'].map((each) => document.querySelector(each).getBoundingClientRect().bottom)")
+        assert card - last < 40, "the card is empty below its words"
+        browser.size(1280, 800)
         shown = tab(browser, "sessions")
         browser.wait("the sessions", lambda: shown.text.count(ADELE) == 2)
         assert "Not checked yet" in browser.one("#list").text
