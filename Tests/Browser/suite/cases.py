@@ -66,6 +66,21 @@ def pasted(browser):
     browser.wait("the case", lambda: "recording of one sign-in" in browser.one("#found").text)
 
 
+# On a phone: what the story covers, what scrolls within the page, the room beside the menu, and what the bar covers at the page's end.
+AS_ONE = """
+const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+scrollTo(0, 0);
+const story = box("#story").top;
+const hidden = [...document.querySelectorAll("main > *, #found > *")].filter((each) => each.getBoundingClientRect().bottom > story).map((each) => each.textContent);
+const inner = [...document.querySelectorAll("main, .stage, #story, .happened")].filter((each) => each.scrollHeight > each.clientHeight + 1 && getComputedStyle(each).overflowY !== "visible");
+const beside = innerWidth - box(".rooms-open").right;
+scrollTo(0, document.documentElement.scrollHeight);
+const below = box("#timeline").bottom - box("#views").top;
+scrollTo(0, 0);
+return [hidden, inner.map((each) => each.id || each.className), beside, below];
+"""
+
+
 @test("a case is a tutorial's page without its screen: the step that failed is open, beside the Swift whose lines it lights; arrow keys go on from it, at every width", needs="time")
 def scrub(browser):
     found = show(browser, GOOD)
@@ -91,12 +106,11 @@ def scrub(browser):
         browser.settled()
         browser.shoot(f"case {width}")
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"it scrolls sideways at {width}"
-    hidden = browser.driver.execute_script("""
-        const sheet = document.querySelector("#story").getBoundingClientRect().top;
-        document.querySelector("main").scrollTo(0, 10000);
-        scrollTo(0, 0);
-        return [...document.querySelectorAll("main > *, #found > *")].filter((each) => each.getBoundingClientRect().bottom > sheet).map((each) => each.textContent)""")
-    assert not hidden, f"the sheet covers {hidden}"
+    hidden, inner, beside, below = browser.driver.execute_script(AS_ONE)
+    assert not hidden, f"the story covers {hidden}"
+    assert not inner, f"{inner} scroll by themselves"
+    assert beside < 24, "the menu is not at the right"
+    assert below <= 0, "the bar of the views covers the end of the story"
     browser.one("#views [data-view=code]").click()
     lit(browser, "self.acquireTokenInteractively(account: nil)")
     browser.expect_accessible("case on a phone")
