@@ -1,5 +1,6 @@
 // The account's tab before the first sign-in: how to begin, and an attempt as an example.
 
+import { get } from "../base/api.js";
 import { element, t } from "../base/page.js";
 import { fails } from "./list.js";
 import { explained } from "./parts.js";
@@ -36,5 +37,8 @@ function example() {
   return made;
 }
 
-/** The example's failure would be taken for that of a registration that fails. */
-export const view = ({ application }) => [beginning(), ...(fails(application.id) ? [] : [example()])];
+/** Of someone who has attempts to look at, or of a registration that fails, the example's failure would be taken for theirs. */
+export async function view({ application }) {
+  const { attempts } = await get("/api/attempts").catch(() => ({ attempts: [] }));
+  return [beginning(), ...(attempts.length > 0 || fails(application.id) ? [] : [example()])];
+}

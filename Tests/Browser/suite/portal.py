@@ -188,6 +188,7 @@ def failed_attempt(browser):
     browser.shoot("portal failed attempt 1440")
     tab(browser, "account")
     browser.one(".beginning")
+    assert not browser.all(".example"), "an example of a failure beside a real one"
 
 
 @test("a sign-in that ends on the provider's page is not denied: the portal says that it has not come back, and where its error is explained, or explains it")
@@ -214,6 +215,8 @@ def no_return(browser):
     browser.press("Back to Companion")
     browser.expect_page("/portal")
     browser.wait("the explanation", lambda: all(each in browser.one("#outcome").text for each in ("has not come back", "AADSTS50011", "The redirect URI is not registered.")))
+    browser.wait("how to begin", lambda: browser.all(".beginning li"))
+    assert not browser.seen("return seen('.example')[0]"), "an example of a failure below a real one"
 
 
 @test("before the first sign-in there is how to begin and an example of an attempt, beside the registrations, which a press chooses")
