@@ -10,7 +10,7 @@ document.createElement = () => ({
   },
 });
 
-const { distinct, isFailing, marks, summaryOf, tabOf } = await import("../../Public/scripts/base/registration.js");
+const { distinct, isFailing, marks, summaryOf, tabOf, unchecked } = await import("../../Public/scripts/base/registration.js");
 
 const FAILED = { code: "provider_refused", number: "AADSTS50105", time: "2026-11-30T12:00:00Z" };
 /** Of a time only that it is said: its form is the browser's. */
@@ -22,8 +22,12 @@ const ROWS = [
   [{ state: null }, false, []],
   [{ state: null }, true, ["Not checked yet."]],
   [{ state: "good" }, true, ["Good"]],
-  [{ state: "unknown", days_left: 1 }, true, ["No problem found", "1 day left"]],
-  [{ state: "advice", days_left: 29, last_failure: FAILED }, true, ["Advice", "29 days left", "Last sign-in failed: AADSTS50105"]],
+  [{ state: "unknown", days_left: 1 }, true, ["No problem found", "Secret or certificate expires in 1 day"]],
+  [{ state: "advice", days_left: 29, last_failure: FAILED }, true, [
+    "Advice",
+    "Secret or certificate expires in 29 days",
+    "Last sign-in failed: AADSTS50105",
+  ]],
   [{ state: "mistake", last_failure: FAILED }, true, ["Problem", "Last sign-in failed: AADSTS50105"]],
   // Beside a failure nobody reads that no problem was found.
   [{ state: "unknown", last_failure: FAILED }, true, ["Last sign-in failed: AADSTS50105"]],
@@ -72,6 +76,15 @@ for (const [known, fails, tab] of PLACES) {
     assert.deepEqual([isFailing(known), tabOf(known)], [fails, tab]);
   });
 }
+
+Deno.test("of one that was never checked it is said when its credential ends, as far as this is known", () => {
+  assert.deepEqual([{}, { days_left: null }, { days_left: 1 }, { days_left: 6 }].map(unchecked), [
+    "Not checked yet.",
+    "Not checked yet.",
+    "Not checked yet. Its secret or certificate expires in 1 day.",
+    "Not checked yet. Its secret or certificate expires in 6 days.",
+  ]);
+});
 
 Deno.test("where titles repeat, each has its id beside it, and no other", () => {
   const apps = [["a", "Test"], ["b", "Live"], ["c", "Test"]].map(([id, title]) => ({ id, title }));

@@ -39,6 +39,10 @@ export const isFailing = ({ state, last_failure: failure }) => state === "mistak
 /** The tab of the portal that says what is wrong: the last check has a finding, or a sign-in alone does. */
 export const tabOf = ({ state, last_failure: failure }) => (failure && !hasFinding(state) ? "attempts" : "health");
 
+/** Of one that was never checked, what is known without a check: the days until its credential expires. */
+export const unchecked = ({ days_left: days }) =>
+  days == null ? t("registration.not_checked") : inDays(days, "registration.not_checked_day", "registration.not_checked_days");
+
 /** All that an operator reads of it at a glance; nothing for others, who are not told. `isChecked`: whether any registration is. */
 export function marks({ state, days_left: days, last_failure: failure }, isChecked) {
   return [

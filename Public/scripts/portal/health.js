@@ -2,7 +2,7 @@
 
 import { app, get } from "../base/api.js";
 import { element, loadTexts, t } from "../base/page.js";
-import { stateWord } from "../base/registration.js";
+import { stateWord, unchecked } from "../base/registration.js";
 import { appOnly } from "./app-only.js";
 import { rawNumber, sorted } from "./checks.js";
 import { button, dateTime, folded, refused, run, statusBox, table } from "./parts.js";
@@ -96,7 +96,7 @@ export async function view({ application, refreshList }) {
         ...changes,
         ...(await Promise.all(apps.map(report))).flat(),
       ]
-      : [element("p", "empty unchecked", t("registration.not_checked"))];
+      : [element("p", "empty unchecked", unchecked(application))];
     shown.replaceChildren(...content);
   };
   const check = (pressed) =>

@@ -468,12 +468,13 @@ def operator(browser):
         browser.shoot("portal not checked 390")
         card, last = browser.driver.execute_script("return ['#result', '#health > :last-child'].map((each) => document.querySelector(each).getBoundingClientRect().bottom)")
         assert card - last < 40, "the card is empty below its words"
+        assert re.search(r"Not checked yet\. Its secret or certificate expires in \d+ days\.", browser.one("#health").text), browser.one("#health").text
         browser.size(1280, 800)
         shown = tab(browser, "sessions")
         browser.wait("the sessions", lambda: shown.text.count(ADELE) == 2)
         assert "Not checked yet" in browser.one("#list").text
         # As a team sees it: what ends first is first, and nobody has asked the provider.
-        days = [int(each) for each in re.findall(r"(\d+) days left", browser.one("#registrations").text)]
+        days = [int(each) for each in re.findall(r"Secret or certificate expires in (\d+) days", browser.one("#registrations").text)]
         assert len(days) == 5 and days == sorted(days) and days[0] < 7 and days[1] > 30, days
         browser.server.control(provider_down="b2c")
         browser.press("Check all")
@@ -949,7 +950,7 @@ def one_day(browser):
         sign_in(browser, "portal", MEGAN)
         browser.press("Check all")
         shown = browser.one("#list")
-        browser.wait("the summary", lambda: shown.text.count("expires in 1 day ") == 1 and shown.text.count("1 day left\n") == 1)
+        browser.wait("the summary", lambda: shown.text.count("next secret or certificate expires in 1 day ") == 1 and shown.text.count("\nSecret or certificate expires in 1 day\n") == 1)
 
 
 @test("a team's home says how each registration is to who operates the portal, failing ones first; to others it says who they are alone")
@@ -1046,7 +1047,7 @@ def forty(browser):
         browser.press("Check all")
         browser.wait("the summary", lambda: re.search(r"^Problem: 1 · Advice: 2 · .* in 15 days Checked", browser.one("#summary").text))
         rows = [each.text for each in browser.all("#registrations button")]
-        days = [re.search(r"(\d+) days left", row) for row in rows]
+        days = [re.search(r"Secret or certificate expires in (\d+) days", row) for row in rows]
         ends = [int(each[1]) for each in days[1:] if each]
         # One problem, two pieces of advice; among the rest, what has a date, then by name.
         assert "Problem" in rows[0] and all("Advice" in row for row in rows[1:3]), rows[:3]
