@@ -15,7 +15,9 @@ const CLAIMS = [
   ["name", "always", "different"],
   ["preferred_username", "always", "different"],
   ["email", "always", "different"],
-  ...["aio", "exp", "iat", "nbf", "nonce", "rh", "sid", "uti"].map((claim) => [claim, "always", "always"]),
+  ...["aio", "demo_claims_nbf", "demo_expiry", "exp", "iat", "nbf", "nonce", "rh", "sid", "uti", "xms_st"].map((
+    claim,
+  ) => [claim, "always", "always"]),
 ];
 const rowsOf = (...claims) => claims.map((claim) => ({ term: `ID: ${claim}`, claim, value: claim }));
 const partOf = (found) => Object.keys(found).filter((part) => found[part].length > 0).join();

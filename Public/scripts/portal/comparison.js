@@ -11,8 +11,11 @@ const ofToken = (term, claims) =>
   Object.entries(claims ?? {}).map(([name, value]) => ({
     term: t(term, { claim: name }),
     claim: name,
-    value: Array.isArray(value) ? value.join(", ") : readable(name, value),
+    ...(Array.isArray(value) ? list(value) : { value: readable(name, value) }),
   }));
+
+/** Values whose order says nothing, one a line. */
+const list = (values) => ({ value: values.toSorted().join("\n"), isList: true });
 
 /** A row of [term, value]; where there is a third, it is the one to compare. */
 const row = ([term, ...values]) => ({ term, value: values.at(-1) });
@@ -28,9 +31,9 @@ async function person({ app, account, username, hasTokens }) {
     ...[
       [t("portal.username"), username],
       [t("portal.admission.rule"), rule && t(`portal.admission.rule.${rule.kind}`, { value: rule.value ?? "" })],
-      [t("portal.admission.groups"), groups?.named?.join(", ")],
       [t("portal.admission.portal_role"), role && t(`portal.admission.portal_role.${role}`)],
     ].map(row),
+    ...(groups?.named ? [{ term: t("portal.admission.groups"), ...list(groups.named) }] : []),
     ...ofToken("portal.claim_of_id", claims),
     ...ofToken("portal.claim_of_access", tokens?.access_token?.payload),
   ];
@@ -46,9 +49,16 @@ export async function compare(attempts) {
   const [one, two] = attempts.map(({ rows }, index) => [...people[index], ...rows.map(row)]);
   const isSamePerson = attempts[0].username !== "" && attempts[0].username === attempts[1].username;
   const found = differences(one, two, isSamePerson);
+  const lists = new Set([...one, ...two].filter(({ isList }) => isList).map(({ term }) => term));
+  /** Of two lists, those of one; what the other has, too, is marked. */
+  const inBoth = (value, other) => {
+    const others = other.split("\n");
+    const line = (each) => [each, ...(others.includes(each) ? [" ", element("span", "tag", t("portal.in_both"))] : [])];
+    return element("div", "", ...value.split("\n").map((each) => element("div", "", ...line(each))));
+  };
   const marked = found.different.map(([term, ...values]) => [
     element("div", "", `${term} `, element("strong", "tag", t("portal.differs"))),
-    ...values,
+    ...(lists.has(term) ? [inBoth(...values), inBoth(...values.toReversed())] : values),
   ]);
   const shown = (part) => {
     const made = table([t("portal.setting"), ...attempts.map(({ head }) => head.cloneNode(true))], part);

@@ -1,8 +1,8 @@
 // The rule by which two attempts are compared: what differs on purpose comes first, and what differs between any two stands apart.
 
-/** Claims of one token: times and random values, and what nobody can read. */
+/** Claims of one token: times and random values, what nobody can read, and what the demo's tenant remembers in it. */
 const ofToken = new Set(
-  "aio at_hash auth_time c_hash exp iat jti login_hint nbf nonce rh s_hash sid uti xms_ftd".split(" "),
+  "aio at_hash auth_time c_hash demo_claims_nbf demo_expiry exp iat jti login_hint nbf nonce rh s_hash sid uti xms_ftd xms_st".split(" "),
 );
 /** Claims that say who it is. One person has the same in both, unless something is wrong. */
 const ofPerson = new Set(

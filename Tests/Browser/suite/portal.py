@@ -839,6 +839,8 @@ def two_people(browser):
     different, always, same = ({(cells := [cell.text for cell in row.find_elements(By.TAG_NAME, "td")])[0].removesuffix("Differs").strip(): cells[1:]
                                 for row in part.find_elements(By.CSS_SELECTOR, "tbody tr")} for part in browser.all("dialog[open] table"))
     assert set(different["Username"]) == {ADELE, MEGAN}, different
+    groups = [cell.splitlines() for cell in different["ID token: groups"]]
+    assert all(len(each) > 1 and sum(line.endswith(" in both") for line in each) == 1 for each in groups), groups
     assert not [term for term in [*different, *same] if term.startswith("App roles")], "they are a claim of the ID token"
     assert next(iter(different)) == "Username" and not [term for term in different if term.endswith((": name", ": oid", ": sub", ": exp", ": iat", ": uti", ": sid"))], different
     assert len(set(always["ID token: name"])) == 2 and len(set(always["Access token: oid"])) == 2 and "ID token: iat" in always, always
