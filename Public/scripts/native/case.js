@@ -3,7 +3,7 @@
 import { Failure, get } from "../base/api.js";
 import { copyButton } from "../base/buttons.js";
 import { mostSteps, NoCase, ofFragment, readCase } from "../base/case.js";
-import { base, element, ofTab, t } from "../base/page.js";
+import { base, element, loadTexts, ofTab, t } from "../base/page.js";
 
 const place = document.getElementById("found");
 
@@ -40,7 +40,16 @@ function story({ settings: { prompt, scopes, given }, outcome, steps, claims }) 
   };
 }
 
-async function show(found) {
+/** The cause of the outcome's number, and who can fix it and how; nothing where the tables don't have it. */
+async function reason({ number = "" }) {
+  if (!number) return [];
+  const { explanationOf } = await import("../base/platform-numbers.js");
+  const [found] = await Promise.all([explanationOf(number.replace(/^AAD(?:STS|B2C)/, "")), loadTexts("problem")]);
+  if (!found) return [];
+  return [element("p", "", found.cause, " ", element("strong", "", t(`problem.who.${found.who}`)), " ", found.remedy)];
+}
+
+async function show(found, why) {
   const { kind, settings, outcome, steps } = found;
   const facts = [
     [t("case.kind"), kind],
@@ -52,6 +61,7 @@ async function show(found) {
   place.replaceChildren(
     element("p", "notice", t("case.recording")),
     element("dl", "facts", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
+    ...why,
     ...(steps.length < mostSteps ? [] : [element("p", "quiet", t("case.newest_steps", { count: mostSteps }))]),
     element("p", "buttons", copyButton(t("case.copy"), () => location.href)),
   );
@@ -92,8 +102,10 @@ function read() {
   document.getElementById("json").textContent = text;
   try {
     const found = readCase(text);
-    show(found);
-    offerReplay(found);
+    reason(found.outcome).catch(() => []).then((why) => {
+      show(found, why);
+      offerReplay(found);
+    });
   } catch (error) {
     if (!(error instanceof NoCase)) throw error;
     place.replaceChildren(element("p", "bad", t(`case.error.${error.reason}`, { place: error.place })));

@@ -85,6 +85,7 @@ return [hidden, inner.map((each) => each.id || each.className), beside, below];
 def scrub(browser):
     found = show(browser, GOOD)
     browser.wait("the step that failed", lambda: place_of(browser) == "Step 3 of 3" and "AADSTS65001" in found.text)
+    assert "The application's permissions have not been granted yet. How to fix it: " in found.text, found.text
     step = browser.one("#timeline .step.now").text
     for part in ("grant_type=authorization_code", "400", "failed: consent_required", "41 ms", "were not granted"):
         assert part in step, step
@@ -146,6 +147,7 @@ def stranger(browser):
     browser.open("/native/case#case=" + quote(json.dumps(REPLAYED), safe=""))
     browser.wait("where it is replayed", lambda: "AADSTS90094" in (found := browser.one("#found").text) and "It runs at Test portal" in found)
     found = browser.one("#found").text
+    assert "Ask an administrator: Open the consent address and accept for everyone." in found, found
     assert "Replay signs in once in this browser and fails in the same way" in found and "somebody" not in found, found
     assert browser.one(".rooms [aria-current]").text == "Learn"
     browser.one("#found a.primary").click()
