@@ -340,7 +340,7 @@ struct ControlPageTests {
             let page = try await tenant.browser().get("/control?ui_locales=en", headers: Self.html).text
             #expect(page.ranges(of: "<a href=\"http://localhost:8080/c/ios\">Try it in iOS</a>").count == count)
             // Who is signed in already would not meet what happens at a sign-in.
-            let signIn = "http://localhost:8080/c/auth/ios/sign-in?return_to=%2Fc%2Fios&amp;prompt=select_account"
+            let signIn = "http://localhost:8080/c/ios#sign-in"
             #expect(page.ranges(of: "<a href=\"\(signIn)\">Try it: sign in in iOS</a>").count == count)
             for title in ["The sign-in page", "Tokens", "Graph and APIs", "The network"] {
                 #expect(page.contains("<h2>\(title)</h2>"))

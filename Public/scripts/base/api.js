@@ -308,11 +308,17 @@ function takeTrip() {
   return began;
 }
 
-/** On home, to which the demo's error pages lead with what they say: goes on to the page that this tab has left. */
-export function resumeTrip() {
+/**
+ * On home, to which the demo's error pages lead with what they say: goes on to the page that this tab has left; if it has left none, to
+ * the explanation of the number.
+ */
+export async function resumeTrip() {
   const query = takeQuery();
+  if (!query.has("ended")) return;
   const [left] = ofTab.json(tripKey, []);
-  if (left && query.has("ended")) location.replace(`${base}/${left}?${query}`);
+  if (left) return location.replace(`${base}/${left}?${query}`);
+  const number = await import("./platform-numbers.js").then(({ fullNumber }) => fullNumber(query.get("ended")));
+  if (number) location.replace(`${base}/paste#${number}`);
 }
 
 /**

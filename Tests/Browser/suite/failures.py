@@ -599,8 +599,9 @@ def ended_at_provider(browser):
         assert "AADSTS" not in printed, "the app has heard of it"
         browser.wait("its branch", lambda: browser.all("#code .run.lit"))
         browser.expect_accessible(f"ended at the provider {page}")
-    # Anyone can write such an address: a tab that has not left takes nothing from it.
-    browser.open("/?ended=50011&correlation_id=x")
+    # Anyone can write such an address: a tab that has not left takes nothing from it but a number that there is.
+    browser.open("/?ended=1234&correlation_id=x")
+    browser.settled()
     browser.expect_page("/")
     browser.open("/ios?ended=50011&correlation_id=x")
     browser.expect_page("/ios")
@@ -622,6 +623,43 @@ def ended_at_provider(browser):
     assert steps_of(browser) == story, steps_of(browser)
     browser.press("Share this story")
     browser.wait("the case", lambda: "unfinished · AADSTS50011" in browser.one("#found").text and steps_of(browser) == story)
+
+
+@test("a sign-in that was begun at the page of failures comes back to iOS as from its button, and one that no page has begun to the number's explanation")
+def begun_elsewhere(browser):
+    browser.stand_still()
+
+    def fails_as_set():
+        browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+        browser.wait("the group", lambda: browser.all("details[open]:has(#authorize_platform_error)") or browser.one("details:has(#authorize_platform_error) > summary").click())
+        browser.one("#authorize_platform_error option[value='50011']").click()
+        browser.wait("the rule", lambda: "50011" in browser.one(".rules li").text)
+
+    def leads_back():
+        browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS50011: " in browser.one("main").text)
+        # Chromium reports its status.
+        browser.allowed.append(browser.driver.current_url)
+        browser.press("Back to Companion")
+
+    # Nobody is signed in, then somebody who would get another token without a page.
+    for username in (ADELE, None):
+        fails_as_set()
+        browser.press("Try it: sign in in iOS")
+        leads_back()
+        browser.expect_page("/ios")
+        browser.wait("the explanation", lambda: "The redirect URI is not registered." in browser.one("#timeline .flow:first-child .step.failed[data-step=unreturned] .problem").text)
+        if username:
+            browser.open("/ios")
+            browser.press("Call Microsoft Graph API")
+            browser.choose_account(username)
+            browser.enter_password()
+            browser.answer_consent()
+            browser.expect_graph()
+    fails_as_set()
+    browser.open("/auth/ios/sign-in")
+    leads_back()
+    browser.expect_page("/paste#AADSTS50011")
+    browser.wait("the explanation", lambda: "The redirect URI is not registered." in browser.one("#found").text)
 
 
 @test("who leaves the provider's page by the browser's Back button reads that nothing came back, calmly; what was signed in before stays, and no token is printed")

@@ -1,4 +1,3 @@
-import Foundation
 import TenantControl
 import TenantDirectory
 import TenantSignIn
@@ -89,11 +88,8 @@ struct ControlPage: Page {
         switch trial {
         case .page: return " <a href=\"\(companionURL)ios\">\(HTML(saying: "Try it in iOS"))</a>"
         case .signIn:
-            // The path of the page on the companion's host; a proxy can have put the companion below a prefix.
-            let page = (URL(string: companionURL)?.path(percentEncoded: true) ?? "/") + "ios"
-            let url = "\(companionURL)auth/ios/sign-in".appending(
-                query: [(name: "return_to", value: page), (name: "prompt", value: "select_account")])
-            return " <a href=\"\(url)\">\(HTML(saying: "Try it: sign in in iOS"))</a>"
+            // The page begins it, so that it is told what came of it.
+            return " <a href=\"\(companionURL)ios#sign-in\">\(HTML(saying: "Try it: sign in in iOS"))</a>"
         }
     }
 
