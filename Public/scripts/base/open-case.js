@@ -11,6 +11,19 @@ async function claimsOf({ app, account }) {
   return shown?.id === account ? get(`/api/${app}/claims`) : {};
 }
 
+/** A sign-in of which only its page knows, because none has come back in this session: as the server would have it. */
+export function attemptOf({ step, outcome, settings }, { id: app, prompt, scopes }) {
+  const ended = step === "unreturned" ? null : outcome;
+  return {
+    id: "own",
+    app,
+    settings: { prompt: settings?.login_hint ? null : prompt, ...settings, scopes: [...scopes, ...(settings?.scopes ?? [])] },
+    outcome: ended,
+    problem: { code: outcome },
+    steps: [{ step: "authorize", outcome: ended ?? "ok", attempt: "own" }],
+  };
+}
+
 /** Opens an attempt at an application of this kind. */
 export async function openCase(attempt, kind) {
   const claims = attempt.outcome === "ok" ? await claimsOf(attempt).catch(() => ({})) : {};

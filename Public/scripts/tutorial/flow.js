@@ -191,11 +191,16 @@ let first;
 /** All who ask before the first answer share it, and nobody asks before it is known who is signed in. */
 const story = () => (isFirst ? first ??= settled.then(loadStory).finally(() => (isFirst = false)) : loadStory());
 
-/** Opens the newest sign-in as a case; of one that did not come back, only the page knows the error's number. */
+/** Opens the newest sign-in as a case; of one that did not come back, only the page knows the error's number, or that it was at all. */
 async function share() {
   try {
-    const [{ attempts }, { own }, { openCase }] = await Promise.all([get("/api/attempts"), known, import("../base/open-case.js")]);
-    const attempt = attempts.find((each) => each.app === app);
+    const [{ attempts }, { own }, { attemptOf, openCase }] = await Promise.all([
+      get("/api/attempts"),
+      known,
+      import("../base/open-case.js"),
+    ]);
+    const failed = state.failures.findLast(({ step }) => ["authorize", "unreturned"].includes(step));
+    const attempt = attempts.find((each) => each.app === app) ?? attemptOf(failed, own);
     const number = state.failures.findLast(({ step }) => step === "unreturned")?.number;
     await openCase(attempt.outcome ? attempt : { ...attempt, problem: { code: "unfinished", explanation: { number } } }, own.kind);
   } catch (failure) {

@@ -98,7 +98,7 @@ async function load() {
     ...items.map((steps, at) => element("section", "flow", ...flowHead(found[at]), element("ol", "", ...steps))).reverse(),
   );
   empty.hidden = found.length > 0;
-  share.hidden = !answer.attempts?.length;
+  share.hidden = !answer.attempts?.length && !all.some(({ kind, problem }) => problem && ["authorize", "unreturned"].includes(kind));
   showPlace();
   if (fresh.length > 0 || answer.isRecorded) legend.open = false;
   if (answer.isRecorded && !present) {

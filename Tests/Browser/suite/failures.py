@@ -1,6 +1,8 @@
 """Failures on the way, and the page's words about them."""
 
+import json
 import re
+from urllib.parse import unquote
 
 from selenium.webdriver.common.keys import Keys
 
@@ -562,7 +564,9 @@ def unregistered(browser):
 
 
 def blocked(browser):
-    """A person whom a policy blocks."""
+    """A person whom a policy blocks, although the app asks for a new sign-in."""
+    browser.press("Sign-in options")
+    browser.one("#option-prompt option[value=login]").click()
     browser.press("Call Microsoft Graph API")
     browser.one("input[name=username]").send_keys("blocked@contoso.example", Keys.ENTER)
     browser.enter_password()
@@ -576,10 +580,10 @@ def unknown(browser):
 @test("an error that stays on the provider's page: the way back from there leads to the page that the tab left, where the last step is red and explains the number")
 def ended_at_provider(browser):
     browser.stand_still()
-    rows = (("/ios", unregistered, 50011, "The redirect URI is not registered.", "Ask the operator:"),
-            ("/macos", blocked, 53003, "A conditional access policy blocks this sign-in.", "Ask an administrator:"),
-            ("/b2c", unknown, 700016, "The tenant does not know this application.", "Ask the operator:"))
-    for page, press, number, cause, who in rows:
+    rows = (("/ios", unregistered, 50011, "The redirect URI is not registered.", "Ask the operator:", "select_account", "user.read"),
+            ("/macos", blocked, 53003, "A conditional access policy blocks this sign-in.", "Ask an administrator:", "login", "user.read"),
+            ("/b2c", unknown, 700016, "The tenant does not know this application.", "Ask the operator:", "select_account", "api://…/scope1"))
+    for page, press, number, cause, who, prompt, scope in rows:
         browser.open(page)
         browser.settled()
         press(browser)
@@ -599,6 +603,13 @@ def ended_at_provider(browser):
         assert "AADSTS" not in printed, "the app has heard of it"
         browser.wait("its branch", lambda: browser.all("#code .run.lit"))
         browser.expect_accessible(f"ended at the provider {page}")
+        # The server knows nothing of it, because this browser has never signed in: the page makes the case by itself.
+        browser.press("Share this story")
+        browser.wait("the case", lambda: f"unfinished · AADSTS{number}" in browser.one("#found").text)
+        assert steps_of(browser) == [["authorize", "not finished"], ["unreturned", f"failed: AADSTS{number}"]], steps_of(browser)
+        shared = json.loads(unquote(browser.driver.current_url.split("#case=", 1)[1]))
+        assert shared["settings"]["prompt"] == prompt and shared["settings"]["scopes"][0] == scope, shared
+        assert shared["steps"] == [{"step": "authorize", "outcome": "ok", "to": "authorize"}], shared
     # Anyone can write such an address: a tab that has not left takes nothing from it but a number that there is.
     browser.open("/?ended=1234&correlation_id=x")
     browser.settled()
