@@ -610,6 +610,9 @@ def ended_at_provider(browser):
         shared = json.loads(unquote(browser.driver.current_url.split("#case=", 1)[1]))
         assert shared["settings"]["prompt"] == prompt and shared["settings"]["scopes"][0] == scope, shared
         assert shared["steps"] == [{"step": "authorize", "outcome": "ok", "to": "authorize"}], shared
+    browser.open("/portal")
+    browser.one("#tab-attempts").click()
+    browser.expect_text("#attempts .empty", "No sign-in has come back in this session yet.")
     # Anyone can write such an address: a tab that has not left takes nothing from it but a number that there is.
     browser.open("/?ended=1234&correlation_id=x")
     browser.settled()
