@@ -29,6 +29,19 @@ struct ClientsTests {
         (requests?.array ?? []).reversed().map { $0[name] }
     }
 
+    @Test(arguments: [("companion/1.0 (check)", true), ("companion/1.0", false)])
+    func `a check of the companion is named, and its refusal is none of an app`(agent: String, isCheck: Bool)
+        async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.redeem("made-up", client: TestTenant.native, headers: [("User-Agent", agent)])
+            let page = try await browser.get("/control?ui_locales=en", headers: [("Accept", "text/html")]).text
+            #expect(page.contains("Check by the companion") == isCheck)
+            #expect(page.contains("class=\"failed\"") == !isCheck)
+        }
+    }
+
     @Test
     func `a sign-in of MSAL is listed step by step under its client, and nothing else of it is kept`() async throws {
         try await TestTenant.run { (tenant) async throws in

@@ -80,7 +80,7 @@ struct CredentialProbe: Sendable {
         else { return .notTried }
         let answer: ProviderResponse
         do throws(HTTPClientError) {
-            answer = try await client.send(trial.providerRequest)
+            answer = try await client.send(trial.providerRequest.ofCheck)
         } catch {
             return .unavailable(
                 .mistake(

@@ -46,7 +46,7 @@ struct SignInAnswer: Sendable {
         let quoted = SentValues(in: requests + [request])
         let answer: ProviderResponse
         do throws(HTTPClientError) {
-            answer = try await client.send(request)
+            answer = try await client.send(request.ofCheck)
         } catch {
             (status, failure, returned, page) = (nil, error.reason, nil, PageText(of: []))
             (self.error, words, elsewhere) = (nil, nil, nil)
@@ -116,5 +116,14 @@ struct SignInAnswer: Sendable {
     private var essence: String {
         let text = echoed.reduce(page.words) { $0.replacing($1, with: "…") }
         return text.replacing(/[A-Za-z0-9_.~-]{16,}|[0-9]+/, with: "…")
+    }
+}
+
+extension ProviderRequest {
+    /// The same with a name that tells it from a sign-in's.
+    var ofCheck: Self {
+        var request = self
+        request.head.headerFields[.userAgent] = "companion/\(companionVersion) (check)"
+        return request
     }
 }

@@ -26,6 +26,8 @@ struct ClientRequest: Sendable, Hashable {
     let library: String?
     /// Whether MSAL for iOS or macOS sent the request itself, rather than a browser on its behalf.
     let isFromApp: Bool
+    /// Whether the companion's check of its configuration sent the request, which is meant to be refused.
+    let isCheck: Bool
     /// The names of the parameters, as far as they are known.
     let parameters: [String]
     let scopes: [String]
@@ -55,6 +57,8 @@ struct ClientRequest: Sendable, Hashable {
             version?.shortWord.map { "\(name) \($0)" } ?? name
         }
         isFromApp = sent.map { ["MSAL.iOS", "MSAL.OSX"].contains($0) } ?? false
+        let agent = request.head[.userAgent] ?? ""
+        isCheck = agent.hasPrefix("companion/") && agent.hasSuffix(" (check)")
         // The fields of the tenant's own pages are not the client's.
         let sentFields = step == .page ? [] : fields?.fields ?? []
         let names = Set(sentFields.map(\.name).filter { $0.utf8.count < 40 }.map { $0.lowercased() })

@@ -115,15 +115,18 @@ struct ClientsSection {
         let correlation: HTML = request.correlationID.map { "<br><code class=\"small\">\($0)</code>" } ?? ""
         let error: HTML = request.error.map { "<br>\(explanation($0, request.position))" } ?? ""
         let status: HTML = request.status.map { "\($0)" } ?? HTML(saying: "No response")
-        let isFailure = !request.isPending && (request.status.map { $0 >= 400 } ?? true || request.error != nil)
+        let isFailure =
+            !request.isPending && !request.isCheck
+            && (request.status.map { $0 >= 400 } ?? true || request.error != nil)
         let retry: HTML = request.isRetry ? "<br>\(HTML(saying: "MSAL’s second try"))" : ""
+        let check: HTML = request.isCheck ? "<br>\(HTML(saying: "Check by the companion"))" : ""
         let call: HTML = request.native.map { "<br><code class=\"small\">\($0.endpoint.rawValue)</code>" } ?? ""
         let scopes: HTML = request.scopes.isEmpty ? "" : "\(request.scopes.joined(separator: " "))<br>"
         return """
             <tr data-correlation="\(request.correlationID ?? "")"\(isFailure ? " class=\"failed\"" : "" as HTML)>\
             <td>\(request.time.clock)</td>\
             <td><a id="step-of-\(request.position)" href="#step-\(request.step.rawValue)">\
-            \(HTML(saying: request.step.title))</a>\(call)\(retry)\(correlation)</td>\
+            \(HTML(saying: request.step.title))</a>\(check)\(call)\(retry)\(correlation)</td>\
             <td>\(status)\(error)\(memory(request))\(request.nativeLines)</td>\
             <td>\(scopes)<span class="small">\(request.parameters.joined(separator: " "))</span></td>\
             <td>\(request.milliseconds)</td></tr>
