@@ -29,6 +29,7 @@ def ask(server, path, correlation=CORRELATION):
 
 def show(browser):
     browser.driver.get(browser.server.tenant + "/clients?ui_locales=en")
+    browser.one("#log-panel > summary").click()
     browser.one("#log")
 
 
@@ -156,7 +157,12 @@ def without_script(browser):
         browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
     show(browser)
     browser.expect_accessible("clients")
+    browser.size(390, 844)
+    tops = browser.driver.execute_script("""
+        return ["td:first-child", ".status", "td:nth-child(5)"].map((each) => document.querySelector(`#live tr[data-correlation] ${each}`).getBoundingClientRect().top);
+    """)
+    assert len(set(tops)) == 1, f"the time, the status and the milliseconds are at {tops}"
     for tag in ("sv", "ja", "pt-PT", "pt-BR", "zh-Hans"):
         browser.driver.get(f"{browser.server.tenant}/clients?ui_locales={tag}")
-        browser.one("#log")
+        browser.one("#log-panel")
         browser.shoot(f"clients {tag}")

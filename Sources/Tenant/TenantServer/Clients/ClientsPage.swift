@@ -30,14 +30,14 @@ struct ClientsSection {
         <p class="lead">\(HTML(saying: lead))</p>
         <p class="row"><span id="count" role="status">\(HTML(saying: "Requests: %@", "\(journal.count)"))</span>
         <button id="pause" class="scripted" data-other="\(HTML(saying: "Continue"))">\(HTML(saying: "Pause"))</button></p>
-        <section class="panel scripted" id="log-panel">
-        <label for="log">\(HTML(saying: "MSAL’s log"))</label>
-        <textarea id="log" rows="3" autocomplete="off" autocapitalize="none" spellcheck="false" \
+        <details class="panel scripted" id="log-panel">
+        <summary id="log-title">\(HTML(saying: "MSAL’s log"))</summary>
+        <textarea id="log" rows="3" aria-labelledby="log-title" autocomplete="off" autocapitalize="none" spellcheck="false" \
         aria-describedby="log-note"></textarea>
         <p class="small" id="log-note">\(HTML(saying: logNote))</p>
         <p class="small" id="joined" role="status" \
         data-text="\(HTML(saying: "Lines of the log that belong to a request below: %@ of %@", "%1", "%2"))"></p>
-        </section>
+        </details>
         <div id="live" data-mark="\(mark)">
         \(trust)
         \(groups)
@@ -116,8 +116,7 @@ struct ClientsSection {
         let error: HTML = request.error.map { "<br>\(explanation($0, request.position))" } ?? ""
         let status: HTML = request.status.map { "\($0)" } ?? HTML(saying: "No response")
         let isFailure =
-            !request.isPending && !request.isCheck
-            && (request.status.map { $0 >= 400 } ?? true || request.error != nil)
+            !request.isPending && !request.isCheck && (request.status.map { $0 >= 400 } ?? true || request.error != nil)
         let retry: HTML = request.isRetry ? "<br>\(HTML(saying: "MSAL’s second try"))" : ""
         let check: HTML = request.isCheck ? "<br>\(HTML(saying: "Check by the companion"))" : ""
         let call: HTML = request.native.map { "<br><code class=\"small\">\($0.endpoint.rawValue)</code>" } ?? ""
@@ -127,7 +126,7 @@ struct ClientsSection {
             <td>\(request.time.clock)</td>\
             <td><a id="step-of-\(request.position)" href="#step-\(request.step.rawValue)">\
             \(HTML(saying: request.step.title))</a>\(check)\(call)\(retry)\(correlation)</td>\
-            <td>\(status)\(error)\(memory(request))\(request.nativeLines)</td>\
+            <td><span class="status">\(status)</span><div class="result">\(error)\(memory(request))\(request.nativeLines)</div></td>\
             <td>\(scopes)<span class="small">\(request.parameters.joined(separator: " "))</span></td>\
             <td>\(request.milliseconds)</td></tr>
 
