@@ -7,13 +7,35 @@ let fading;
 /** The list in which somebody goes from choice to choice with the keyboard. */
 let walked;
 
+/** Lists the choices of a failure that the search has found: otherwise, they are out of sight among the others of a list. */
+function showHits(form, words, own) {
+  const text = (option) => option.text.toLowerCase();
+  const isFound = (option) =>
+    words.some((word) => text(option).includes(word)) && words.every((word) => own.includes(word) || text(option).includes(word));
+  const options = [...form.querySelector("select")?.options ?? []];
+  const hits = options.filter((option) => option.value && !option.selected && isFound(option));
+  if (hits.length === 0) return;
+  const row = Object.assign(document.createElement("p"), { className: "hits small", textContent: shown.dataset.hits });
+  for (const { text, value, index, parentElement: { label } } of hits.slice(0, 4)) {
+    const textContent = label ? `${label}: ${text}` : text;
+    const button = { type: "button", className: "link", id: `hit-${form.dataset.key}-${index}`, value, textContent };
+    row.append(Object.assign(document.createElement("button"), button));
+  }
+  if (hits.length > 4) row.append(shown.dataset.more.replace("%1", hits.length - 4));
+  form.append(row);
+}
+
 /** Hides the failures that lack a word of the search, and the groups in which none is left. A new search opens what it finds, and closes it again. */
 function filter({ isNew = true } = {}) {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all = [...failures.querySelectorAll(".setting")];
   for (const each of all) {
-    const text = `${each.textContent} ${each.dataset.key}`.toLowerCase();
+    each.querySelector(".hits")?.remove();
+    const { key, words: more = "" } = each.dataset;
+    const own = [...each.querySelectorAll("label, .title, p, button")].map((part) => part.textContent);
+    const text = `${each.textContent} ${key} ${more}`.toLowerCase();
     each.hidden = !words.every((word) => text.includes(word));
+    if (!each.hidden) showHits(each, words, `${own.join(" ")} ${key} ${more}`.toLowerCase());
   }
   for (const group of failures.children) {
     group.hidden = !group.querySelector(".setting:not([hidden])");
@@ -41,6 +63,7 @@ export function update(page) {
     const news = [...fresh.querySelectorAll(".setting")];
     for (const [index, old] of [...failures.querySelectorAll(".setting")].entries()) {
       old.hidden = false;
+      old.querySelector(".hits")?.remove();
       if (old.outerHTML !== news[index].outerHTML) old.replaceWith(news[index]);
     }
     for (const [index, group] of [...failures.children].entries()) {
@@ -62,9 +85,9 @@ export function update(page) {
 }
 
 /** Shows what was done where people are looking; a refusal stays. */
-function say(page) {
+function say(page, place) {
   clearTimeout(fading);
-  notice.className = "toast";
+  notice.className = place;
   notice.replaceChildren(...page.getElementById("notice").childNodes);
   if (notice.querySelector(".calm")) fading = setTimeout(() => notice.replaceChildren(), 6000);
 }
@@ -94,9 +117,11 @@ async function send(form, button) {
         if (top < 0 || bottom > innerHeight / 2) chosen.scrollIntoView();
       } else choice.querySelector("button").focus({ preventScroll: true });
     }
-    say(page);
     const now = place ? place.querySelector(`.setting[data-key="${key}"]`) : form;
     if (now?.isConnected) scrollBy(0, now.getBoundingClientRect().top - top);
+    // On a phone, the half of the window in which nothing has changed.
+    const isBelow = now?.isConnected && now.getBoundingClientRect().bottom > innerHeight / 2;
+    say(page, isBelow ? "toast above" : "toast");
     if (document.activeElement === document.body) {
       const next = place ? now?.querySelector("button") : document.querySelector("#now h2");
       next?.focus({ preventScroll: true });
@@ -129,6 +154,14 @@ failures.addEventListener("change", ({ target }) => {
 failures.addEventListener("focusout", ({ target, relatedTarget }) => {
   const form = target.closest(".direct");
   if (form && !form.contains(relatedTarget)) choose(form);
+});
+failures.addEventListener("click", ({ target }) => {
+  if (!target.closest(".hits button")) return;
+  const { form, value } = target;
+  const list = form.querySelector("select");
+  list.value = value;
+  list.focus({ preventScroll: true });
+  if (form.matches(".direct")) choose(form);
 });
 failures.addEventListener("pointerdown", () => walked = undefined);
 failures.addEventListener("keydown", (event) => {

@@ -89,16 +89,19 @@ package struct ControlKey: Sendable {
     package let done: HTML
     package let field: Field
     package let repetition: Repetition?
+    /// The words for it that people type and the page has not. They are the platform's, in every language.
+    package let searchWords: String
     /// Whether the page offers it for one app or person.
     package let isForRules: Bool
     let action: Action
 
     init(
         _ name: String, _ title: HTML?, _ meaning: HTML, _ kind: Kind, done: HTML = "The setting has changed.",
-        isForEveryone: Bool = false, repetition: Repetition? = nil, lastingTitle: HTML? = nil
+        isForEveryone: Bool = false, repetition: Repetition? = nil, lastingTitle: HTML? = nil,
+        searchWords: String = ""
     ) {
         (self.name, self.title, self.meaning, self.done, self.repetition) = (name, title, meaning, done, repetition)
-        (field, action, self.lastingTitle) = (kind.field, kind.action, lastingTitle)
+        (field, action, self.lastingTitle, self.searchWords) = (kind.field, kind.action, lastingTitle, searchWords)
         if case .effect = action { isForRules = !isForEveryone } else { isForRules = false }
     }
 

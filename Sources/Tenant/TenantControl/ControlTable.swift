@@ -36,8 +36,9 @@ extension ControlKey {
 
     /// The page's buttons for everything; both have the same key.
     package static let reset = ControlKey(
-        "reset", "Reset everything", "Every setting returns to normal, and the counts restart at 0.", .reset("true"),
-        done: begun)
+        "reset", "Reset everything",
+        "Every setting returns to normal, and the counts restart at 0. Sign-ins, consents and new accounts stay.",
+        .reset("true"), done: begun)
     package static let seed = ControlKey(
         "reset", "Start over",
         "Resets everything, signs everyone out, and forgets consents, revocations and new accounts. The signing keys stay.",
@@ -54,21 +55,24 @@ extension ControlKey {
                 ControlKey(
                     "require_consent", "Ask for consent again",
                     "The next sign-in of this person shows the page with the permissions.",
-                    .account(verb: "Require") { .requireConsent($0) }, done: "The account is asked for consent again."),
+                    .account(verb: "Require") { .requireConsent($0) }, done: "The account is asked for consent again.",
+                    searchWords: "permissions approval scopes"),
                 ControlKey(
                     "require_mfa", "Require a second factor",
                     "The next silent request fails, so the application opens the sign-in page.",
                     .account(verb: "Require") { .requireSecondFactor($0) },
-                    done: "The next silent request for the account requires a second factor."),
+                    done: "The next silent request for the account requires a second factor.",
+                    searchWords: "MFA multi-factor two-factor 2FA conditional access step-up interaction required"),
                 ControlKey(
                     "revoke", "Revoke refresh tokens and sessions",
                     "At the next renewal of a token, the application asks this person to sign in again.",
                     .account(verb: "Revoke") { .revoke($0) },
-                    done: "The account’s refresh tokens and sessions no longer work."),
+                    done: "The account’s refresh tokens and sessions no longer work.",
+                    searchWords: "sign out everywhere log out invalid_grant AADSTS50173"),
                 ControlKey(
                     "ignore_max_age", "Ignore prompt=login and max_age",
                     "When it is ignored, the application gets an earlier sign-in and has to refuse it.",
-                    .toggle(\.ignoresFreshness)),
+                    .toggle(\.ignoresFreshness), searchWords: "reauthentication auth_time fresh sign-in"),
             ]),
         ControlGroup(
             title: "Tokens", lead: "What the application gets when it redeems a code or renews a token.",
@@ -109,7 +113,8 @@ extension ControlKey {
                     .toggle(\.hasSingleUseRefreshTokens)),
                 ControlKey(
                     "declined_scope", "A scope that is never granted",
-                    "The sign-in succeeds, but its tokens lack this scope.", .scope(\.declinedScope)),
+                    "The sign-in succeeds, but its tokens lack this scope.", .scope(\.declinedScope),
+                    searchWords: "permission consent"),
                 ControlKey(
                     "bad_id_token", "ID token of the next code",
                     "An application that checks the ID token refuses the sign-in.",
@@ -126,13 +131,14 @@ extension ControlKey {
                     "The next ID token is signed with a new key, which the application has to fetch.",
                     Kind(.button(value: "true")) { (value, _) throws(Problem) in
                         try value.flag() ? [.rotateKey] : []
-                    }, done: "From now on, tokens are signed with new keys."),
+                    }, done: "From now on, tokens are signed with new keys.", searchWords: "JWKS key rollover kid"),
                 ControlKey(
                     "key_set", "The published keys",
                     "An application that has not read the newest key cannot check the next ID token. It should try again.",
                     .choice(
                         \.keySetFault, normal: "Normal",
-                        [(.late, "Without the newest key"), (.unavailable, "Not available")]), isForEveryone: true),
+                        [(.late, "Without the newest key"), (.unavailable, "Not available")]), isForEveryone: true,
+                    searchWords: "JWKS key rollover kid"),
             ]),
         ControlGroup(
             title: "Graph and APIs", lead: "What a call with an access token returns.",
@@ -144,15 +150,18 @@ extension ControlKey {
                 ControlKey(
                     "expire_tokens", "Let all access tokens expire",
                     "Graph and the APIs refuse every access token issued until now. A renewed one is accepted.",
-                    .mark(\.tokenExpiry)),
+                    .mark(\.tokenExpiry), searchWords: "401 expired CAE continuous access evaluation"),
                 ControlKey(
                     "claims_challenge", "Begin a claims challenge at Graph",
                     "Graph refuses every token until the application requests one with the named claims.",
-                    .mark(\.claimsChallenge)),
+                    .mark(\.claimsChallenge),
+                    searchWords:
+                        "second factor MFA multi-factor 2FA conditional access step-up CAE continuous access evaluation 401"
+                ),
                 ControlKey(
                     "missing_scope", "A scope that the APIs require",
                     "A call without this scope is refused with 403, and the application can ask for it.",
-                    .scope(\.missingScope)),
+                    .scope(\.missingScope), searchWords: "permission consent forbidden insufficient_scope"),
             ]),
         ControlGroup(
             title: "Native authentication", lead: "Sign-ins in an app’s own screens, which call these endpoints.",
@@ -161,7 +170,8 @@ extension ControlKey {
                 ControlKey(
                     "native_failure", "The next request of native authentication",
                     "The app’s delegate gets this error. With redirect, MSAL asks the app to open the browser.",
-                    .nativeFailure(\.nativeFailure), lastingTitle: "Every request of native authentication")
+                    .nativeFailure(\.nativeFailure), lastingTitle: "Every request of native authentication",
+                    searchWords: "MFA second factor password SSPR sign up")
             ]),
         ControlGroup(
             title: "The network", lead: "Responses that come late, get lost or never arrive.",
@@ -178,10 +188,10 @@ extension ControlKey {
                 ControlKey(
                     "token_delay_ms", "Delay of the token endpoint (ms)",
                     "Signing in and renewing a token take this much longer.",
-                    .number(\.tokenDelay, normal: 0, upTo: tenMinutes)),
+                    .number(\.tokenDelay, normal: 0, upTo: tenMinutes), searchWords: "slow latency timeout"),
                 ControlKey(
                     "graph_delay_ms", "Delay of Graph (ms)", "Each call of Graph takes this much longer.",
-                    .number(\.graphDelay, normal: 0, upTo: tenMinutes)),
+                    .number(\.graphDelay, normal: 0, upTo: tenMinutes), searchWords: "slow latency timeout"),
                 ControlKey(
                     "close_connection", "Close the next connection without a response",
                     "Requests there get no response, as if the network had failed.",
@@ -189,12 +199,13 @@ extension ControlKey {
                         \.closedConnection, isOnce: true, normal: "Never",
                         [(.token, "Token endpoint"), (.graph, "Graph")]),
                     repetition: Repetition(note: dropped) { $0 == "token" },
-                    lastingTitle: "Close every connection without a response"),
+                    lastingTitle: "Close every connection without a response", searchWords: "offline timeout lost reset"
+                ),
                 ControlKey(
                     "lost_token_answer", "Drop the next token responses",
                     "Token requests succeed, but the application gets a 504 instead of the tokens.",
                     .toggle(\.losesTokenAnswer, isOnce: true), repetition: Repetition(note: dropped) { _ in true },
-                    lastingTitle: "Drop every token response"),
+                    lastingTitle: "Drop every token response", searchWords: "lost timeout 504 gateway"),
             ]),
     ]
 

@@ -724,7 +724,7 @@ def control_chosen(browser):
     top = browser.driver.execute_script(FORM, "bad_id_token")
     scrolled = browser.driver.execute_script("return scrollY")
     Select(browser.one("#bad_id_token")).select_by_value("nonce")
-    browser.wait("it is active", lambda: active() == ["ID token of the next code: nonce"])
+    browser.wait("it is active", lambda: active() == ["ID token of the next code: Wrong nonce"])
     moved = browser.driver.execute_script("return scrollY") - scrolled
     assert browser.driver.execute_script(FORM, "bad_id_token") == top - moved, "it jumps"
     assert Select(browser.one("#bad_id_token")).first_selected_option.text == "Wrong nonce"
@@ -737,11 +737,11 @@ def control_chosen(browser):
     browser.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.TAB, "3")
     assert sent() == before and not active(), "it acts from key to key"
     browser.keys(Keys.TAB)
-    browser.wait("the left list is active", lambda: active() == ["Graph: 429"])
+    browser.wait("the left list is active", lambda: active() == ["Graph: 429, retry after 5 s"])
     assert "Requests left: 3." in browser.one(".rules li").text, browser.one(".rules li").text
     browser.driver.execute_script("document.getElementById('bad_id_token').focus()")
     browser.keys(Keys.ARROW_DOWN, Keys.ENTER)
-    browser.wait("with Enter", lambda: active() == ["ID token of the next code: signature", "Graph: 429"])
+    browser.wait("with Enter", lambda: active() == ["ID token of the next code: Wrong signature", "Graph: 429, retry after 5 s"])
     assert browser.driver.execute_script("return document.activeElement.id") == "bad_id_token", "the focus is lost"
     # The rest of a failure waits for the failure.
     Select(browser.one("#suberror")).select_by_index(1)
@@ -765,13 +765,13 @@ def control_chosen(browser):
         unfold(browser, "bad_id_token")
         Select(browser.one("#bad_id_token")).select_by_value("nonce")
         browser.one("form:has(#bad_id_token) button").click()
-        browser.wait("the button acts", lambda: active() == ["ID token of every code: nonce"])
+        browser.wait("the button acts", lambda: active() == ["ID token of every code: Wrong nonce"])
     finally:
         browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
     # The next choice takes the rule's place, and none ends it.
     browser.driver.get(browser.server.tenant + "/control?ui_locales=en&user=adele@contoso.example")
     Select(browser.one("#bad_id_token")).select_by_value("issuer")
-    browser.wait("the other rule", lambda: active() == ["ID token of every code: issuer"])
+    browser.wait("the other rule", lambda: active() == ["ID token of every code: Wrong issuer"])
     Select(browser.one("#bad_id_token")).select_by_index(0)
     browser.wait("no rule", lambda: not active())
 
@@ -817,10 +817,10 @@ def control_search(browser):
     assert abs(browser.driver.execute_script(PLACE) - before) < 2, "the page jumps"
     assert browser.driver.execute_script("return document.activeElement.id") == "expire_tokens", "the focus is lost"
     assert "refuse every access token issued until now." in browser.one(".rules li").text
-    assert browser.one("details:has(#expire_tokens) > summary").text.endswith("Failures: 4, on: 1")
+    assert browser.one("details:has(#expire_tokens) > summary").text.endswith("On: 1")
     browser.press("Undo")
     browser.wait("it is off", lambda: browser.one("#expire_tokens").get_attribute("aria-checked") == "false" and not browser.all(".rules li"))
-    for words, expected in (("Revoke", ["revoke"]), ("claims challenge", ["claims_challenge"]), ("native_failure", ["native_failure"]), ("53003", ["authorize_platform_error", "token_platform_error"]), ("nothing like it", [])):
+    for words, expected in (("Revoke", ["revoke"]), ("claims challenge", ["claims_challenge"]), ("native_failure", ["native_failure"]), ("53003", ["authorize_platform_error", "token_platform_error"]), ("second factor", ["require_mfa", "claims_challenge"]), ("conditional access", ["claims_challenge", "require_mfa", "token_platform_error"]), ("nothing like it", [])):
         browser.one("#search").clear()
         browser.one("#search").send_keys(words)
         browser.wait(f"what fits {words}", lambda: set(shown()) >= set(expected) and len(shown()) < all_of_them / 2)
@@ -835,6 +835,47 @@ def control_search(browser):
     with contextlib.suppress(OSError):
         urllib.request.urlopen(browser.server.tenant + "/v1.0/me", timeout=10)
     browser.wait("it is used up", lambda: not browser.all(".rules li"))
+
+
+@test("what the search finds among the choices of a list is named in its row and chosen with one press; what is active says it in the option's words; what is said covers neither the row nor what is active; on a phone the failures come first while nothing is active")
+def control_hits(browser):
+    found = "AADSTS50011: The redirect URI specified in the request does not match those configured for the application."
+    box = "const box = (e) => { const { top, bottom, left, right } = document.querySelector(e).getBoundingClientRect(); return [left, top, right, bottom]; };"
+    for width, height in ((390, 844), (768, 900), (1440, 900)):
+        browser.size(width, height)
+        browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+        browser.settled()
+        lead = browser.one(".lead")
+        assert "is for every app and person that uses this tenant" in lead.text and "is for your own session only" in lead.text, lead.text
+        assert lead.find_element("css selector", "a").get_attribute("href") == browser.server.origin + "/ios"
+        first = browser.driver.execute_script(box + "return box('#search')[1] < box('#now')[1]")
+        assert first == (width < 896), f"at {width} the failures come first: {first}"
+        assert not browser.all(".group summary .small"), "a group in which nothing is on has a count"
+        browser.one("#search").send_keys("redirect")
+        hits = lambda: browser.driver.execute_script("return [...document.querySelectorAll('[data-key=authorize_platform_error] .hits button')].map((e) => e.textContent)")
+        browser.wait("the hits", lambda: found in hits())
+        browser.shoot(f"control found {width}")
+        browser.expect_accessible(f"control with hits at {width}")
+        next(each for each in browser.all("[data-key=authorize_platform_error] .hits button") if each.text == found).click()
+        browser.wait("it is active", lambda: browser.all(".rules li"))
+        assert browser.one(".rules li").text.split("\n")[1] == f"The next sign-in: {found}", browser.one(".rules li").text
+        assert browser.driver.execute_script("return document.activeElement.id") == "authorize_platform_error", "the focus is lost"
+        assert found not in hits(), "what is chosen is offered"
+        browser.wait("what was done", lambda: "The setting has changed." in browser.one("#notice").text)
+        covered = browser.driver.execute_script(box + """
+            const [left, top, right, bottom] = box("#notice");
+            return ["[data-key=authorize_platform_error]", ...innerWidth < 896 ? [] : ["#now", "#failures"]].filter((each) => {
+              const [l, t, r, b] = box(each);
+              return l < right && r > left && t < bottom && b > top;
+            });
+        """)
+        assert not covered, f"at {width} the notice covers {covered}"
+        browser.shoot(f"control hit {width}")
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
+        now, search = browser.driver.execute_script(box + "return [box('#now'), box('#search')].map((each) => each[1])")
+        assert now < search or width >= 896, "what is active does not come first"
+        browser.press("Undo")
+        browser.wait("it is undone", lambda: not browser.all(".rules li"))
 
 
 TARGETS = """

@@ -27,13 +27,15 @@ struct ControlElement {
     /// The elements refer to the sentence that says what the key changes for people.
     var html: HTML {
         """
-        <form method="post" action="\(action)" class="setting \(style)" data-key="\(name)">
+        <form method="post" action="\(action)" class="setting \(style)" data-key="\(name)"\(words)>
         \(elements)
         <p class="small" id="\(effectID)">\(HTML(saying: key.meaning))\(timesNote)</p>
         </form>
 
         """
     }
+
+    private var words: HTML { key.searchWords.isEmpty ? "" : " data-words=\"\(key.searchWords)\"" }
 
     /// A script sends the direct ones when something has been chosen. The options of the long ones are whole sentences.
     private var style: HTML {
@@ -68,7 +70,7 @@ struct ControlElement {
     }
 
     private static let platformErrors = PlatformError.numbers.compactMap { number in
-        PlatformError.numbered(number).map { ("\(number)", "\($0.prefix)\(number): \($0.message)") }
+        PlatformError.numbered(number).map { ("\(number)", $0.option) }
     }
 
     /// A rule says itself how often.
@@ -104,7 +106,7 @@ struct ControlElement {
 
     private func answer(_ presets: [Controls.InjectedAnswer.Preset]) -> HTML {
         let choices: [(String, HTML)] = [("", "Normal")] + presets.map { ($0.name, $0.title) }
-        let chosen = presets.first { $0.answer["status"] == value?["status"] && $0.answer["body"] == value?["body"] }
+        let chosen = presets.first { $0.matches(value) }
         // One that a program has set.
         let other = chosen == nil ? value?["status"]?.text : nil
         let left = value?["times"]?.text
@@ -173,4 +175,32 @@ struct ControlElement {
                 : "<option value=\"\(value)\">\(title)</option>"
         }
     }
+}
+
+extension ControlKey {
+    /// The words of a value's option; nil if it is none, such as a number.
+    func words(of value: JSONValue) -> HTML? {
+        switch field {
+        case .platformError:
+            value.integer.flatMap(PlatformError.numbered).map { "<span lang=\"en\">\($0.option)</span>" }
+        case .choice(let choices):
+            choices.first { $0.value == value.string }.map { HTML(saying: $0.title) }
+        case .answer(let presets):
+            presets.first { $0.matches(value) }.map { HTML(saying: $0.title) }
+                ?? value["status"].map { "<code>\($0.text)</code>" }
+        case .nativeFailure:
+            "<code>\(["endpoint", "error", "suberror"].compactMap { value[$0]?.string }.joined(separator: " "))</code>"
+        default: nil
+        }
+    }
+}
+
+extension Controls.InjectedAnswer.Preset {
+    fileprivate func matches(_ value: JSONValue?) -> Bool {
+        answer["status"] == value?["status"] && answer["body"] == value?["body"]
+    }
+}
+
+extension PlatformError {
+    fileprivate var option: String { "\(prefix)\(number): \(message)" }
 }

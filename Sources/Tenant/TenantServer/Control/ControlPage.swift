@@ -29,35 +29,45 @@ struct ControlPage: Page {
     var footLink: HTML { "" }
     private let lead: HTML =
         "Make this identity platform and its Graph fail on purpose, and see what the application does. "
-        + "Settings stay until you reset them or the process ends."
+        + "What you set here is for every app and person that uses this tenant, until you undo it or the process ends, "
+        + "unless you choose one under “For one app or person”."
+
+    /// Learn has failures that nobody else meets.
+    private var ownFailures: HTML {
+        guard let companionURL else { return "" }
+        let link: HTML = "<a href=\"\(companionURL)ios\">\(HTML(saying: "Things that go wrong"))</a>"
+        return " \(HTML(saying: "In Learn, “%@” is for your own session only.", link))"
+    }
 
     var content: HTML {
         """
         <h1>\(HTML(saying: title))</h1>
-        <p class="lead">\(HTML(saying: lead))</p>
+        <p class="lead">\(HTML(saying: lead))\(ownFailures)</p>
         <div id="notice" role="status">\(notice ?? "")</div>
         <div class="columns">
+        <div>
+        <div class="search scripted"><label for="search">\(HTML(saying: "Search the failures"))</label>
+        <input type="search" id="search" autocomplete="off" aria-describedby="shown">
+        <p class="small" id="shown" role="status" data-text="\(HTML(saying: "Shown: %@ of %@", "%1", "%2"))" \
+        data-hits="\(HTML(saying: "Matches:"))" data-more="\(HTML(saying: "%@ more in the list", "%1"))"></p></div>
+        <div id="chosen" tabindex="-1">\(chosen)</div>
+        <div id="failures" data-for="\(kept.client ?? "") \(kept.user ?? "")">
+        \(ControlKey.groups.map(group))
+        </div>
+        </div>
         <div class="side">
         <section class="panel" id="now">
         <h2 tabindex="-1">\(HTML(saying: "Active now"))</h2>
         \(activeRules)
         </section>
         \(condition)
-        <p class="small"><a href="#requests">\(HTML(saying: "Your apps’ requests"))</a> · <a href="#rest">\(HTML(saying: "Start over"))</a></p>
-        </div>
-        <div>
-        <div class="search scripted"><label for="search">\(HTML(saying: "Search the failures"))</label>
-        <input type="search" id="search" autocomplete="off" aria-describedby="shown">
-        <p class="small" id="shown" role="status" data-text="\(HTML(saying: "Shown: %@ of %@", "%1", "%2"))"></p></div>
-        <div id="chosen" tabindex="-1">\(chosen)</div>
-        <div id="failures" data-for="\(kept.client ?? "") \(kept.user ?? "")">
-        \(ControlKey.groups.map(group))
-        </div>
+        <p class="small">\(HTML(saying: "Further down:")) <a href="#requests">\(HTML(saying: "Your apps’ requests"))</a> · \
+        <a href="#rest">\(HTML(saying: "Reset or start over"))</a></p>
         </div>
         </div>
         \(requests.content)
         <div class="panels" id="rest">
-        \(panel("Start over", (isNormal ? [element(.reset)] : []) + [element(.seed)]))
+        \(panel("Reset or start over", (isNormal ? [element(.reset)] : []) + [element(.seed)]))
         \(script)
         </div>
         """
@@ -74,7 +84,7 @@ struct ControlPage: Page {
         return """
             <details class="panel group" data-on="\(on)"\(on > 0 ? " open" : "" as HTML)>
             <summary><h2>\(HTML(saying: group.title))</h2> \
-            <span class="small">\(HTML(saying: "Failures: %@, on: %@", "\(keys.count)", "\(on)"))</span></summary>
+            \(on > 0 ? "<span class=\"small\">\(HTML(saying: "On: %@", "\(on)"))</span>" : "" as HTML)</summary>
             <p class="small">\(HTML(saying: group.lead))\(link)</p>
             \(keys.map(element))\(memory)
             </details>
@@ -208,7 +218,7 @@ struct ControlPage: Page {
                 ((stays ? key.lastingTitle : nil) ?? key.title).map { HTML(saying: $0) } ?? "<code>\(key.name)</code>"
             return value == true
                 ? "\(title)<br>"
-                : "\(title): <code>\(value?["status"]?.text ?? value?["error"]?.string ?? value?.string ?? value?.text ?? "")</code><br>"
+                : "\(title): \(value.flatMap(key.words(of:)) ?? "<code>\(value?.string ?? value?.text ?? "")</code>")<br>"
         }
         let meanings = keys.filter { $0.title != nil }.map { HTML(saying: $0.meaning) }
         let everyone: HTML = rule.when.session == nil ? "Everyone" : "One sign-in"
