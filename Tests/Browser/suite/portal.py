@@ -37,6 +37,7 @@ def settings(browser):
     """Opens the sheet of the settings, if it is closed, and returns it."""
     if not browser.all("#sheet[open]"):
         browser.one("#open-settings").click()
+        browser.wait("the sheet stands still", lambda: browser.driver.execute_script("return document.querySelector('#sheet[open]')?.getAnimations().length === 0"))
     return browser.one("#sheet")
 
 
