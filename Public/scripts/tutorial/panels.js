@@ -238,8 +238,6 @@ if (view) {
 
 // MARK: Start
 
-stage.dataset.view = ofTab.get(viewKey) ?? stage.dataset.view;
-
 const panels = document.getElementById("panels");
 
 /** At another width other views are shown. On a phone the steps come first. */
@@ -249,5 +247,9 @@ function follow() {
   for (const each of [timeline, code]) each.update();
 }
 
-for (const query of [isWide, isNarrow]) query.addEventListener("change", follow);
-follow();
+// The page of a case loads this late, and may have been emptied meanwhile.
+if (stage) {
+  stage.dataset.view = ofTab.get(viewKey) ?? stage.dataset.view;
+  for (const query of [isWide, isNarrow]) query.addEventListener("change", follow);
+  follow();
+}
