@@ -285,7 +285,7 @@ def arriving(browser):
 
 
 def flow_heads(browser):
-    return [head.text.replace("\n", " ") for head in browser.all("#timeline .flow-head")]
+    return browser.driver.execute_script("return [...document.querySelectorAll('#timeline .flow-head')].map((head) => head.innerText.replaceAll('\\n', ' '))")
 
 
 def place_of(browser):

@@ -695,7 +695,7 @@ def left_at_provider(browser):
     browser.enter_password()
     browser.answer_consent()
     browser.expect_graph()
-    assert [name for name, _ in steps_of(browser)] == ["authorize", "callback", "redeemed", "api"]
+    browser.wait("the steps", lambda: [name for name, _ in steps_of(browser)] == ["authorize", "callback", "redeemed", "api"])
     # Somebody is signed in now, and another account is not added.
     tokens = lambda: sum("Access token is" in text for text in browser.log())
     before = tokens()
