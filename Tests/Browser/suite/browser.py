@@ -245,6 +245,10 @@ class Browser:
         self.driver.execute_script(HOLD.replace("PATH", json.dumps(path)))
         return lambda: self.driver.execute_script("letGo()")
 
+    def later(self, seconds):
+        """The clock of the page that is open is so many seconds ahead from now on; its timers go on as they are."""
+        self.driver.execute_script("const now = Date.now, [seconds] = arguments; Date.now = () => now() + 1000 * seconds", seconds)
+
     # The window
 
     def cdp(self, command, **parameters):
