@@ -26,7 +26,7 @@ function admission({ rule, groups, roles, portal_role: role }, isPortal) {
 /** Said before a sign-out and after it. */
 const keptSession = () => element("p", "", t("panel.provider_keeps_session"));
 
-export async function view({ application, account, mode, tokenDisplay, reload }) {
+export async function view({ application, account, mode, tokenDisplay, reload, open }) {
   const { id } = application;
   const signOut = (label, browser) =>
     button(label, (pressed) =>
@@ -45,7 +45,13 @@ export async function view({ application, account, mode, tokenDisplay, reload })
       [t("portal.tenant_id"), account.tenant_id],
       [t("portal.home_account_id"), account.id],
     ]),
-    element("p", "buttons", signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
+    element(
+      "p",
+      "buttons",
+      signOut(t("portal.sign_out"), false),
+      signOut(t("portal.sign_out_browser"), true),
+      button(t("portal.compare_people"), () => open("attempts")),
+    ),
     ...(account.provider_keeps_session ? [keptSession()] : []),
     ...await stepUp(application, account, { mode, tokenDisplay }),
     element("h3", "", t("portal.admission.title")),

@@ -188,7 +188,7 @@ function heads() {
 /** Whether those of the other registrations are listed, too. */
 let isEach = false;
 
-export async function view({ apps, application, openAttempt, expected, mode, tokenDisplay }) {
+export async function view({ apps, apis, application, openAttempt, expected, mode, tokenDisplay }) {
   const { attempts } = await get("/api/attempts");
   if (attempts.length === 0) return [element("p", "empty", t("portal.no_attempts"))];
   for (const attempt of attempts) attempt.title = apps.find(({ id }) => id === attempt.app)?.title ?? attempt.app;
@@ -199,19 +199,22 @@ export async function view({ apps, application, openAttempt, expected, mode, tok
   const go = button(t("portal.compare"), (pressed) =>
     run(pressed, said, async () => {
       const { compare } = await import("./comparison.js").catch(() => Promise.reject(new Failure(t("api.unreachable"))));
-      await compare(picked.map((attempt) => compared(attempt, hasTokens)));
+      await compare(picked.map((attempt) => compared(attempt, hasTokens)), apis);
     }));
   go.disabled = true;
   const list = element("ul");
   const none = element("p", "empty", t("portal.no_attempts_here"));
   const shown = heads();
+  const note = element("span", "quiet");
   const each = Object.assign(element("input"), { type: "checkbox", checked: isEach });
   /** Those of the registration; with one press, of all. */
   const show = () => {
     isEach = each.checked;
     for (const [index, { app }] of attempts.entries()) list.children[index].hidden = !isEach && app !== application.id;
-    none.hidden = [...list.children].some((entry) => entry instanceof HTMLElement && !entry.hidden);
+    const count = [...list.children].filter((entry) => entry instanceof HTMLElement && !entry.hidden).length;
+    none.hidden = count > 0;
     shown.hidden = !none.hidden;
+    note.textContent = t(count < 2 ? "portal.compare_needs_two" : "portal.compare_note");
   };
   each.addEventListener("change", show);
   const choose = (attempt, isPicked) => {
@@ -230,7 +233,7 @@ export async function view({ apps, application, openAttempt, expected, mode, tok
       "p",
       "buttons",
       go,
-      element("span", "quiet", t("portal.compare_note")),
+      note,
       ...(others ? [element("label", "each", each, t("portal.each_attempt"))] : []),
     ),
     said,

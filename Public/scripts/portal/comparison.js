@@ -11,6 +11,7 @@ const ofToken = (term, claims) =>
   Object.entries(claims ?? {}).map(([name, value]) => ({
     term: t(term, { claim: name }),
     claim: name,
+    isGroups: name === "groups",
     ...(Array.isArray(value) ? list(value) : { value: readable(name, value) }),
   }));
 
@@ -19,6 +20,37 @@ const list = (values) => ({ value: values.toSorted().join("\n"), isList: true })
 
 /** A row of [term, value]; where there is a third, it is the one to compare. */
 const row = ([term, ...values]) => ({ term, value: values.at(-1) });
+
+/** Where Graph names a person's groups; the token's groups are also the indirect ones, which only the first path has. */
+const memberships = ["/me/transitiveMemberOf", "/me/memberOf"];
+
+/** The names of the groups by their ids, if the operator lets this application ask Graph for them and the person has consented. */
+async function groupNames({ app, account, granted_scopes: granted }, apis) {
+  const listed = apis.filter(({ applications }) => applications.includes(app))
+    .flatMap(({ name, paths }) => paths.map((each) => ({ ...each, api: name })))
+    .filter(({ scopes }) => scopes.every((scope) => granted.includes(scope)));
+  const found = memberships.map((path) => listed.find((each) => each.path === path)).find(Boolean);
+  if (!found) return [];
+  const query = new URLSearchParams({ api: found.api, path: found.path, select: "id,displayName", top: "999", account });
+  const { body } = await get(`/api/${app}/call?${query}`).catch(() => ({}));
+  return (body?.value ?? []).filter(({ displayName: name }) => name).map(({ id, displayName: name }) => [id, name]);
+}
+
+/** A token may have names of groups instead. */
+const isID = (value) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value);
+
+/** Each group of the rows with its name beside its id; says where a name is not known. */
+async function nameGroups(attempts, people, apis) {
+  const rows = people.flat().filter(({ isGroups }) => isGroups);
+  const ids = new Set(rows.flatMap(({ value }) => value.split("\n")).filter(isID));
+  if (ids.size === 0) return [];
+  const known = attempts.map((attempt, index) => (people[index].some(({ isGroups }) => isGroups) ? groupNames(attempt, apis) : []));
+  const names = new Map((await Promise.all(known)).flat());
+  for (const row of rows) {
+    row.value = list(row.value.split("\n").map((id) => (names.has(id) ? `${names.get(id)} (${id})` : id))).value;
+  }
+  return [...ids].every((id) => names.has(id)) ? [] : [element("p", "quiet", t("portal.groups_unnamed"))];
+}
 
 /** The person of an attempt as this session knows them; nothing where the account is no longer signed in. */
 async function person({ app, account, username, hasTokens }) {
@@ -33,7 +65,7 @@ async function person({ app, account, username, hasTokens }) {
       [t("portal.admission.rule"), rule && t(`portal.admission.rule.${rule.kind}`, { value: rule.value ?? "" })],
       [t("portal.admission.portal_role"), role && t(`portal.admission.portal_role.${role}`)],
     ].map(row),
-    ...(groups?.named ? [{ term: t("portal.admission.groups"), ...list(groups.named) }] : []),
+    ...(groups?.named ? [{ term: t("portal.admission.groups"), isGroups: true, ...list(groups.named) }] : []),
     ...ofToken("portal.claim_of_id", claims),
     ...ofToken("portal.claim_of_access", tokens?.access_token?.payload),
   ];
@@ -41,11 +73,12 @@ async function person({ app, account, username, hasTokens }) {
 
 /**
  * Shows two attempts, each with its `head`, its `rows` of [term, value], and whether its server `hasTokens` to show: what differs, and
- * folded what always does, and the rest.
+ * folded what always does, and the rest. `apis` are those that the operator lists.
  */
-export async function compare(attempts) {
+export async function compare(attempts, apis) {
   await loadClaims();
   const people = await Promise.all(attempts.map(person));
+  const unnamed = await nameGroups(attempts, people, apis);
   const [one, two] = attempts.map(({ rows }, index) => [...people[index], ...rows.map(row)]);
   const isSamePerson = attempts[0].username !== "" && attempts[0].username === attempts[1].username;
   const found = differences(one, two, isSamePerson);
@@ -71,6 +104,7 @@ export async function compare(attempts) {
       "div",
       "",
       marked.length > 0 ? shown(marked) : element("p", "quiet", t("portal.no_difference")),
+      ...unnamed,
       ...(found.always.length > 0
         ? [folded(t("portal.always_different", { count: found.always.length }), false, shown(found.always))]
         : []),

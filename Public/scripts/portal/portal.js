@@ -45,6 +45,7 @@ const context = {
   openAttempt: null,
   // The outcome of the case that this tab has left to replay.
   expected: ofTab.get("replay"),
+  open,
   refreshList,
   // The list may say more or less when an account is signed out.
   reload: () => Promise.all([reload(), refreshList().catch(() => {})]),

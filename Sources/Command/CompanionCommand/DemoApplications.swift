@@ -10,8 +10,9 @@ enum DemoApplications {
 
     /// The tenant's Graph, as an API that the portal may call.
     static func graph(of tenant: DemoTenant) -> AllowedAPI? {
-        let paths = ["/me", "/me/memberOf", "/me/messages", "/users", "/users/*", "/groups"].compactMap(
-            APIPathPattern.init)
+        let paths = [
+            "/me", "/me/memberOf", "/me/transitiveMemberOf", "/me/messages", "/users", "/users/*", "/groups",
+        ].compactMap(APIPathPattern.init)
         let scopes = [
             ("/me/messages", "Mail.Read"), ("/users", "User.ReadBasic.All"), ("/users/*", "User.ReadBasic.All"),
             ("/groups", "Group.Read.All"),
