@@ -10,11 +10,17 @@ document.createElement = () => ({
   },
 });
 
-const { distinct, isFailing, marks, summaryOf, tabOf, unchecked } = await import("../../Public/scripts/base/registration.js");
+const { dated, distinct, isFailing, marks, summaryOf, tabOf, unchecked } = await import("../../Public/scripts/base/registration.js");
 
 const FAILED = { code: "provider_refused", number: "AADSTS50105", time: "2026-11-30T12:00:00Z" };
 /** Of a time only that it is said: its form is the browser's. */
 const read = (found) => found.map((each) => (each.text ?? each).replace(/(AADSTS\d+), .*|(Checked) .*/, "$1$2"));
+
+const SECRET = { credential: "secret", credential_expires: "2026-12-06T00:00:00Z", days_left: 6 };
+const CERTIFICATE = { credential: "certificate", credential_expires: "2027-01-31T23:59:59Z", days_left: 62 };
+const ENDED = { credential: "secret", credential_expires: "2026-11-29T00:00:00Z", days_left: -1 };
+/** A public client has no credential, and of one that is renewed by itself or of unknown end there is nothing to say. */
+const ENDLESS = ["none", "federated", "secret"].map((credential) => ({ credential, credential_expires: null, days_left: null }));
 
 /** All that is known of it, whether any registration is checked, and the texts that are read. */
 const ROWS = [
@@ -22,12 +28,14 @@ const ROWS = [
   [{ state: null }, false, []],
   [{ state: null }, true, ["Not checked yet."]],
   [{ state: "good" }, true, ["Good"]],
-  [{ state: "unknown", days_left: 1 }, true, ["No problem found", "Secret or certificate expires in 1 day"]],
-  [{ state: "advice", days_left: 29, last_failure: FAILED }, true, [
+  ...ENDLESS.map((each) => [{ state: "good", ...each }, true, ["Good"]]),
+  [{ state: "unknown", ...CERTIFICATE }, true, ["No problem found", "Certificate expires January\u00a031,\u00a02027, in 62 days"]],
+  [{ state: "advice", ...SECRET, days_left: 1, last_failure: FAILED }, true, [
     "Advice",
-    "Secret or certificate expires in 29 days",
+    "Client secret expires December\u00a06,\u00a02026, in 1 day",
     "Last sign-in failed: AADSTS50105",
   ]],
+  [{ state: "mistake", ...ENDED }, true, ["Problem", "Client secret expired November\u00a029,\u00a02026"]],
   [{ state: "mistake", last_failure: FAILED }, true, ["Problem", "Last sign-in failed: AADSTS50105"]],
   // Beside a failure nobody reads that no problem was found.
   [{ state: "unknown", last_failure: FAILED }, true, ["Last sign-in failed: AADSTS50105"]],
@@ -43,7 +51,10 @@ for (const [known, isChecked, texts] of ROWS) {
 /** Registrations, and the line above them once they are checked. */
 const LINES = [
   [[{ state: "good" }, { state: "unknown" }], "No problem found"],
-  [[{ state: "mistake" }, { state: "advice", days_left: 8 }], "Problem: 1 · Advice: 1 · next secret or certificate expires in 8 days"],
+  [
+    [{ state: "mistake", ...ENDLESS[0] }, { title: "B", state: "good", ...CERTIFICATE }, { title: "A", state: "advice", ...SECRET }],
+    "Problem: 1 · Advice: 1 · A: Client secret expires December\u00a06,\u00a02026, in 6 days",
+  ],
   [[{ state: "good", last_failure: FAILED }, { state: "unknown", last_failure: FAILED }], "Last sign-in failed: 2"],
   [[{ state: "mistake", last_failure: FAILED }], "Problem: 1 · Last sign-in failed: 1"],
 ];
@@ -78,12 +89,17 @@ for (const [known, fails, tab] of PLACES) {
 }
 
 Deno.test("of one that was never checked it is said when its credential ends, as far as this is known", () => {
-  assert.deepEqual([{}, { days_left: null }, { days_left: 1 }, { days_left: 6 }].map(unchecked), [
+  assert.deepEqual([{}, ENDLESS[0], SECRET].map(unchecked), [
     "Not checked yet.",
     "Not checked yet.",
-    "Not checked yet. Its secret or certificate expires in 1 day.",
-    "Not checked yet. Its secret or certificate expires in 6 days.",
+    "Not checked yet. Client secret expires December\u00a06,\u00a02026, in 6 days.",
   ]);
+});
+
+Deno.test("what was found of a credential has its day as people write it", () => {
+  const found = (expires) => dated({ detail: "The secret “2026-12-06” ends on 2026-12-06, in 6 days.", expires });
+  assert.equal(found(SECRET.credential_expires), "The secret “2026-12-06” ends on December\u00a06,\u00a02026, in 6 days.");
+  assert.equal(found(null), "The secret “2026-12-06” ends on 2026-12-06, in 6 days.");
 });
 
 Deno.test("where titles repeat, each has its id beside it, and no other", () => {

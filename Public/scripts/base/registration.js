@@ -8,8 +8,25 @@ const stateText = (state) => t(`registration.${state}`);
 export const stateWord = (state, text = stateText(state)) =>
   element("strong", state === "good" ? "good" : state === "mistake" ? "bad" : "quiet", text);
 
-/** A text with a number of days; a single one has a text of its own. */
-const inDays = (days, one, several) => (days === 1 ? t(one) : t(several, { days: Math.max(0, days) }));
+/** The day in UTC, by which configurations and registrations name it; no line breaks within it. */
+const dayOf = (time) => new Date(time).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" }).replaceAll(" ", "\u00a0");
+
+/** When its credential expires, or did; empty if nobody knows. */
+function expiry({ credential, credential_expires: time, days_left: days }) {
+  if (time == null) return "";
+  const left = new Intl.RelativeTimeFormat(language).format(days, "day");
+  return t(days < 0 ? "registration.expired" : "registration.expires", {
+    credential: t(`registration.${credential}`),
+    date: dayOf(time),
+    left,
+  });
+}
+
+/** The detail of a check, with the day of what expires as people write it. A name before it may have a day, too. */
+export function dated({ detail, expires }) {
+  const at = expires ? detail.lastIndexOf(expires.slice(0, 10)) : -1;
+  return at < 0 ? detail : detail.slice(0, at) + dayOf(expires) + detail.slice(at + 10);
+}
 
 /** A day and a time, as short as they are clear. */
 export const briefly = (value) => new Date(value).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
@@ -39,12 +56,14 @@ export const isFailing = ({ state, last_failure: failure }) => state === "mistak
 /** The tab of the portal that says what is wrong: the last check has a finding, or a sign-in alone does. */
 export const tabOf = ({ state, last_failure: failure }) => (failure && !hasFinding(state) ? "attempts" : "health");
 
-/** Of one that was never checked, what is known without a check: the days until its credential expires. */
-export const unchecked = ({ days_left: days }) =>
-  days == null ? t("registration.not_checked") : inDays(days, "registration.not_checked_day", "registration.not_checked_days");
+/** Of one that was never checked, what is known without a check: when its credential expires. */
+export const unchecked = (known) =>
+  expiry(known) ? t("registration.not_checked_expiry", { expiry: expiry(known) }) : t("registration.not_checked");
 
 /** All that an operator reads of it at a glance; nothing for others, who are not told. `isChecked`: whether any registration is. */
-export function marks({ state, days_left: days, last_failure: failure }, isChecked) {
+export function marks(known, isChecked) {
+  const { state, days_left: days, last_failure: failure } = known;
+  const ends = expiry(known);
   return [
     // Nobody reads that nothing is wrong beside a failure.
     ...(state
@@ -52,9 +71,7 @@ export function marks({ state, days_left: days, last_failure: failure }, isCheck
       : state === null && isChecked
       ? [element("strong", "quiet", t("registration.not_checked"))]
       : []),
-    ...(days == null
-      ? []
-      : [element("span", days < 30 ? "tag bad" : "tag", inDays(days, "registration.day_left", "registration.days_left"))]),
+    ...(ends ? [element("span", days < 30 ? "tag bad" : "tag", ends)] : []),
     ...(failure
       ? [element("span", "bad", t("registration.failed", { code: failure.number ?? failure.code, time: briefly(failure.time) }))]
       : []),
@@ -67,10 +84,10 @@ export function summaryOf({ apps, checked_at: at }) {
   const counts = ["mistake", "advice"].map((state) => [stateText(state), apps.filter((each) => each.state === state).length]);
   counts.push([t("registration.failing"), apps.filter(({ last_failure: failure }) => failure).length]);
   const problems = counts.filter(([, count]) => count).map(([word, count]) => `${word}: ${count}`);
-  const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
+  const [soonest] = apps.filter(expiry).sort((one, two) => one.days_left - two.days_left);
   const parts = [
     ...(problems.length > 0 ? problems : [stateText("unknown")]),
-    ...(soonest < Infinity ? [inDays(soonest, "registration.next_expiry_day", "registration.next_expiry")] : []),
+    ...(soonest ? [`${soonest.title}: ${expiry(soonest)}`] : []),
   ];
   return [element("strong", "", parts.join(" · ")), " ", t("registration.checked_at", { time: briefly(at) })];
 }

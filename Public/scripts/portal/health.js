@@ -2,7 +2,7 @@
 
 import { app, get } from "../base/api.js";
 import { element, loadTexts, t } from "../base/page.js";
-import { stateWord, unchecked } from "../base/registration.js";
+import { dated, stateWord, unchecked } from "../base/registration.js";
 import { appOnly } from "./app-only.js";
 import { rawNumber, sorted } from "./checks.js";
 import { button, dateTime, folded, refused, run, statusBox, table } from "./parts.js";
@@ -21,10 +21,10 @@ async function explainedDetail(detail) {
 const checksTable = async (checks) =>
   table(
     [t("portal.check_title"), t("portal.outcome"), t("portal.detail")],
-    await Promise.all(checks.map(async ({ check, severity, detail }) => [
+    await Promise.all(checks.map(async ({ check, severity, detail, expires }) => [
       t(`portal.check.${check}`),
       severity === "unknown" ? stateWord(severity, t("portal.unknown")) : stateWord(severity),
-      await explainedDetail(detail),
+      await explainedDetail(dated({ detail, expires })),
     ])),
   );
 

@@ -152,7 +152,7 @@ def directory(browser):
         shown = tab(browser, "health")
         browser.press("Check now")
         browser.wait("the secret", lambda: "The secret “Secret” ends on" in shown.text)
-        browser.wait("the list", lambda: "Secret or certificate expires in" in browser.one("#registrations").text)
+        browser.wait("the list", lambda: "Client secret expires" in browser.one("#registrations").text)
         Select(browser.one("#app-only-call")).select_by_value("application")
         browser.press("Get the token")
         browser.wait("its roles", lambda: "Application.Read.All" in shown.text and "passwordCredentials" in shown.text)

@@ -17,6 +17,8 @@ tests, test = registry("portal", time="Forty registrations, sixty sessions, pair
 
 MEGAN = "megan@contoso.example"
 CUSTOMER = "customer@fabrikam.example"
+DAY = r"[A-Z]\w+ \d+, \d{4}"
+EXPIRES = rf"Client secret expires {DAY}, in (\d+) days"
 
 
 def open_portal(browser, query=""):
@@ -473,13 +475,13 @@ def operator(browser):
         browser.shoot("portal not checked 390")
         card, last = browser.driver.execute_script("return ['#result', '#health > :last-child'].map((each) => document.querySelector(each).getBoundingClientRect().bottom)")
         assert card - last < 40, "the card is empty below its words"
-        assert re.search(r"Not checked yet\. Its secret or certificate expires in \d+ days\.", browser.one("#health").text), browser.one("#health").text
+        assert re.search(rf"Not checked yet\. {EXPIRES}\.", browser.one("#health").text), browser.one("#health").text
         browser.size(1280, 800)
         shown = tab(browser, "sessions")
         browser.wait("the sessions", lambda: shown.text.count(ADELE) == 2)
         assert "Not checked yet" in browser.one("#list").text
         # As a team sees it: what ends first is first, and nobody has asked the provider.
-        days = [int(each) for each in re.findall(r"Secret or certificate expires in (\d+) days", browser.one("#registrations").text)]
+        days = [int(each) for each in re.findall(EXPIRES, browser.one("#registrations").text)]
         assert len(days) == 5 and days == sorted(days) and days[0] < 7 and days[1] > 30, days
         browser.server.control(provider_down="b2c")
         browser.press("Check all")
@@ -904,7 +906,7 @@ def health_first(browser):
         first = browser.all("#sessions li.session")[0].text
         assert MEGAN in first and "This session" in first, first
         browser.press("Check all")
-        said = lambda: re.search(r"^Advice: 1 · next secret or certificate expires in 6 days Checked \w+ \d+, \d{4}, ", browser.one("#summary").text)
+        said = lambda: re.search(rf"^Advice: 1 · iOS tutorial: Client secret expires {DAY}, in 6 days Checked {DAY}, ", browser.one("#summary").text)
         browser.wait("the summary", said)
         # The one that ends soon is first. Of what only a sign-in can show, nothing is called good.
         assert titles(browser)[0] == "iOS tutorial" and "Advice" in browser.one("#registrations [data-app=ios]").text
@@ -916,7 +918,9 @@ def health_first(browser):
         assert all("Good" in each.text or "No problem found" in each.text for each in browser.all("#registrations button")[1:])
         registration(browser, "ios")
         shown = tab(browser, "health")
-        browser.wait("what ends soon", lambda: "in 6 days. Replace it." in browser.one("#health tbody tr").text)
+        browser.wait("what ends soon", lambda: re.search(rf"The client secret expires on {DAY}, in 6 days\. Replace it\.", browser.one("#health tbody tr").text))
+        # Both say the same day.
+        assert len(set(re.findall(rf"expires (?:on )?({DAY}), in 6 days", browser.one("main").text))) == 1, browser.one("main").text
         # The good ones are folded away below those that are not known.
         browser.wait("its findings", lambda: re.search(r"\d checks are good", shown.text))
         assert "The authority responds" not in shown.text, shown.text
@@ -978,7 +982,8 @@ def one_day(browser):
         sign_in(browser, "portal", MEGAN)
         browser.press("Check all")
         shown = browser.one("#list")
-        browser.wait("the summary", lambda: shown.text.count("next secret or certificate expires in 1 day ") == 1 and shown.text.count("\nSecret or certificate expires in 1 day\n") == 1)
+        said = rf"Client secret expires {DAY}, in 1 day\b"
+        browser.wait("the summary", lambda: re.search(rf": {said} ", shown.text) and len(re.findall(rf"\n{said}\n", shown.text)) == 1)
 
 
 @test("a team's home says how each registration is to who operates the portal, failing ones first; to others it says who they are alone")
@@ -1075,7 +1080,7 @@ def forty(browser):
         browser.press("Check all")
         browser.wait("the summary", lambda: re.search(r"^Problem: 1 · Advice: 2 · .* in 15 days Checked", browser.one("#summary").text))
         rows = [each.text for each in browser.all("#registrations button")]
-        days = [re.search(r"Secret or certificate expires in (\d+) days", row) for row in rows]
+        days = [re.search(EXPIRES, row) for row in rows]
         ends = [int(each[1]) for each in days[1:] if each]
         # One problem, two pieces of advice; among the rest, what has a date, then by name.
         assert "Problem" in rows[0] and all("Advice" in row for row in rows[1:3]), rows[:3]

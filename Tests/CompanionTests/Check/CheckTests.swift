@@ -648,7 +648,7 @@ import WebFormats
             ),
             (
                 .fixed(.secret("s3cret")), 40 * 86_400, nil,
-                ["good credential: The secret or certificate is valid until 1970-02-10."]
+                ["good credential: The client secret is valid until 1970-02-10."]
             ),
             (
                 token(until: 3600), nil, "companion.yaml",

@@ -173,7 +173,7 @@ import Testing
             "A computed sentence has no translation. Write a literal with interpolations, or add the place here.")
         #expect(
             sentences.mentions == [
-                "CommonFields.swift": 1, "CheckFinding.swift": 10, "CredentialFindings.swift": 3, "Pages.swift": 1,
+                "CommonFields.swift": 1, "CheckFinding.swift": 10, "CredentialFindings.swift": 4, "Pages.swift": 1,
                 "PostgresFindings.swift": 2, "Problem+Errors.swift": 2, "Problem.swift": 3,
                 "RegistrationFindings.swift": 3, "StorageFindings.swift": 2,
             ],

@@ -266,7 +266,9 @@ import Testing
             #expect(bad("contoso") == ["discovery"])
             #expect(bad("ios") == ["credential"])
             #expect(apps["macos"]?["days_left"] as? Int == 40)
-            #expect(try #require(apps["ios"]?["days_left"] as? Int) < 0)
+            #expect(apps["ios"]?["days_left"] as? Int == -2)
+            let ended = (apps["ios"]?["checks"] as? [[String: Any]])?.compactMap { $0["expires"] as? String }
+            #expect(ended?.count == 1 && ended?.first == apps["ios"]?["credential_expires"] as? String)
             #expect(apps["external"]?["days_left"] is NSNull)
         }
     }

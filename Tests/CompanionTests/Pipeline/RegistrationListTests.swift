@@ -9,7 +9,9 @@ import Testing
 /// `GET /api/apps` tells those who operate a portal how each registration is, and nobody else.
 @Suite struct RegistrationListTests {
     private static let ofRoles: Set<String> = ["role", "checked_at"]
-    private static let ofRegistrations: Set<String> = ["state", "days_left", "last_failure"]
+    private static let ofRegistrations: Set<String> = [
+        "state", "credential", "credential_expires", "days_left", "last_failure",
+    ]
 
     /// A portal with named operators and readers.
     private static func named(_ configuration: inout CompanionConfiguration) {
@@ -95,18 +97,22 @@ import Testing
     // MARK: State
 
     @Test func `each registration has what its last round found, and the rest is not known`() async throws {
+        let end = Date().addingTimeInterval(40.5 * 86_400)
         try await Site.run(configured: { configuration in
             Self.own(&configuration)
             if let nowhere = try? Authority("https://localhost:1/tenant", kind: .oidc) {
                 configuration.applications[2].authority = nowhere
             }
-            configuration.applications[0].clientSecretExpires = Date().addingTimeInterval(40.5 * 86_400)
+            configuration.applications[0].clientSecretExpires = end
         }) { site in
             let visitor = try await visitor(at: site)
             let before = try await visitor.api(.get, "/api/apps").json
             #expect(before["checked_at"] is NSNull)
             #expect(try await apps(visitor).values.allSatisfy { $0["state"] is NSNull })
-            #expect(try await apps(visitor)["ios"]?["days_left"] as? Int == 40, "the configuration says so")
+            let unchecked = try #require(try await apps(visitor)["ios"])
+            #expect(unchecked["days_left"] as? Int == 40, "the configuration says so")
+            #expect(unchecked["credential"] as? String == "secret")
+            #expect(unchecked["credential_expires"] as? String == end.formatted(.iso8601))
 
             let round = try await visitor.api(.get, "/api/macos/health?applications=ios,contoso,b2c").json
             let after = try await visitor.api(.get, "/api/apps").json
@@ -116,14 +122,28 @@ import Testing
             for app in ["ios", "contoso"] {
                 let report = try #require(reports.first { $0["id"] as? String == app })
                 #expect(listed[app]?["state"] as? String == report["state"] as? String, "\(app)")
-                #expect(listed[app]?["days_left"] as? NSObject == report["days_left"] as? NSObject, "\(app)")
+                for member in ["credential", "credential_expires", "days_left"] {
+                    #expect(listed[app]?[member] as? NSObject == report[member] as? NSObject, "\(app) \(member)")
+                }
             }
             #expect(listed["contoso"]?["state"] as? String == "mistake")
-            #expect(listed["macos"]?["state"] is NSNull && listed["macos"]?["days_left"] is NSNull)
+            let unknown = try #require(listed["macos"])
+            #expect(["state", "credential_expires", "days_left"].allSatisfy { unknown[$0] is NSNull }, "\(unknown)")
             // Its three user flows are one registration.
             #expect(reports.filter { $0["id"] as? String == "b2c" }.count == 3)
             #expect(listed["b2c"]?["state"] is String)
         }
+    }
+
+    @Test(
+        arguments: [
+            (.fixed(.publicClient), "none"), (.fixed(.secret("s3cret")), "secret"),
+            (.fixed(.assertion("a.b.c")), "federated"), (.federatedTokenFile("/token"), "federated"),
+            (.secretFile("/secret", method: nil), "secret"),
+            (.certificateFiles(certificate: "/certificate", privateKey: "/key"), "certificate"),
+        ] as [(ClientCredential, String)])
+    func `a credential has a kind, although its file cannot be read`(credential: ClientCredential, kind: String) {
+        #expect(credential.kind.rawValue == kind)
     }
 
     // MARK: Failures

@@ -89,15 +89,24 @@ struct CredentialFindings {
 
     private func expiry(_ date: Date) -> CheckFinding {
         let (day, days) = (date.day, Int(date.timeIntervalSince(now) / 86_400))
-        let expired: Message = "The secret or certificate expired on \(day). Replace it now."
-        let soon: Message =
-            days == 1
-            ? "The secret or certificate expires on \(day), in 1 day. Replace it."
-            : "The secret or certificate expires on \(day), in \(days) days. Replace it."
-        let valid: Message = "The secret or certificate is valid until \(day)."
+        let isSecret = application.credential.kind == .secret
+        let expired: Message =
+            isSecret
+            ? "The client secret expired on \(day). Replace it now."
+            : "The certificate expired on \(day). Replace it now."
+        let tomorrow: Message =
+            isSecret
+            ? "The client secret expires on \(day), in 1 day. Replace it."
+            : "The certificate expires on \(day), in 1 day. Replace it."
+        let later: Message =
+            isSecret
+            ? "The client secret expires on \(day), in \(days) days. Replace it."
+            : "The certificate expires on \(day), in \(days) days. Replace it."
+        let valid: Message =
+            isSecret ? "The client secret is valid until \(day)." : "The certificate is valid until \(day)."
         return .expiry(
-            "credential", at: date, now: now, expired: expired, soon: soon, valid: valid, why: Self.end,
-            remedy: application.renewal)
+            "credential", at: date, now: now, expired: expired, soon: days == 1 ? tomorrow : later, valid: valid,
+            why: Self.end, remedy: application.renewal)
     }
 }
 

@@ -26,19 +26,24 @@ struct RegistrationHealth: Sendable {
             let findings = reports[application.id]?.flatMap(\.findings)
             let members: [String: JSONValue] = [
                 "state": .orNull(findings.map { CheckFinding.Severity.worst(of: $0).rawValue }),
-                "days_left": daysLeft(of: application, findings ?? []).map(JSONValue.integer) ?? .null,
                 "last_failure": journal.newestFailure(of: application.id).map(Self.json) ?? .null,
             ]
-            return (application.id, members)
+            return (application.id, members.merging(credential(of: application, findings ?? [])) { $1 })
         }
         return Known(checkedAt: round?.at, entries: Dictionary(entries) { first, _ in first })
     }
 
-    /// Returns the days until an application's credential expires, by these findings or else by the credential itself;
-    /// nil if nobody knows.
-    func daysLeft(of application: Application, _ findings: [CheckFinding]) -> Int? {
+    /// Returns the members about an application's credential: `credential` is its kind; `credential_expires` is the time
+    /// when it expires, by these findings or else by the credential itself, and `days_left` are the whole days until
+    /// then, negative once it has expired. Both are null if nobody knows.
+    func credential(of application: Application, _ findings: [CheckFinding]) -> [String: JSONValue] {
         let expires = findings.compactMap(\.expires).min() ?? credentials.condition(of: application).expires
-        return expires.map { Int($0.timeIntervalSince(now()) / 86_400) }
+        let days = expires.map { Int(($0.timeIntervalSince(now()) / 86_400).rounded(.down)) }
+        return [
+            "credential": .string(application.credential.kind.rawValue),
+            "credential_expires": .orNull(expires?.formatted(.iso8601)),
+            "days_left": days.map(JSONValue.integer) ?? .null,
+        ]
     }
 
     private static func json(_ failure: SignInJournal.Failure) -> JSONValue {

@@ -79,8 +79,7 @@ struct PortalEndpoints: Sendable {
 
     private func entry(_ report: AuthorityCheck.Report, in language: Language) -> JSONValue {
         let application = report.application
-        return [
-            "days_left": registrations.daysLeft(of: application, report.findings).map(JSONValue.integer) ?? .null,
+        let members: [String: JSONValue] = [
             "id": .string(application.id),
             "title": .string(application.title(in: language)), "kind": .string(application.kind.rawValue),
             "authority": .string(report.authority), "ok": report.isHealthy.map(JSONValue.bool) ?? .null,
@@ -90,9 +89,11 @@ struct PortalEndpoints: Sendable {
                     [
                         "check": .string($0.subject), "ok": $0.isGood.map(JSONValue.bool) ?? .null,
                         "severity": .string($0.severity.rawValue), "detail": .string($0.what(in: language)),
+                        "expires": .orNull($0.expires?.formatted(.iso8601)),
                     ]
                 }),
         ]
+        return .object(members.merging(registrations.credential(of: application, report.findings)) { $1 })
     }
 
     private static var unknownApplications: Problem {

@@ -17,10 +17,25 @@ package enum ClientCredential: Sendable {
 }
 
 extension ClientCredential {
-    /// Whether a credential is configured; a public client has none.
-    package var isConfigured: Bool {
-        if case .fixed(.publicClient) = self { false } else { true }
+    /// The kind of a credential.
+    package enum Kind: String, Sendable {
+        /// A public client has no credential.
+        case none
+        case secret, certificate, federated
     }
+
+    /// The kind, which is known even while a file cannot be read.
+    package var kind: Kind {
+        switch self {
+        case .fixed(.publicClient): .none
+        case .fixed(.secret), .secretFile: .secret
+        case .fixed(.certificate), .certificateFiles: .certificate
+        case .fixed(.assertion), .federatedTokenFile: .federated
+        }
+    }
+
+    /// Whether a credential is configured.
+    package var isConfigured: Bool { kind != .none }
 }
 
 /// The current credentials of all applications.
