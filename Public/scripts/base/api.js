@@ -125,6 +125,7 @@ export function onTold(heard, options) {
  * The other tabs are told that it begins, and where it fails; who calls this tells them that it is done.
  */
 export async function postSignOut(path, body) {
+  ofTab.remove(endedKey);
   let fail = (_) => {};
   signOutFailed = new Promise((resolve) => (fail = resolve));
   for (const end of underWay) end.abort(signOutFailed);
@@ -253,6 +254,8 @@ function upstreamFailure(response) {
 
 /** The application from whose page this tab has left, and what for; nothing about the person. A tab is on one trip at a time. */
 const tripKey = "trip";
+/** The sign-in that has ended on the provider's page, with its application, until this tab's next sign-in or sign-out begins. */
+const endedKey = "ended";
 /** The element that had the focus, by its id, and whether the focus was to be seen. */
 const focusKey = `focus:${app}`;
 /** The state that the provider returns when it has done its part of a sign-out. */
@@ -282,7 +285,10 @@ export const signInAddress = (fields = {}, id = app) =>
  * the tab is back. With `replace` the page leaves no entry in the history.
  */
 export function leave(url, { began = undefined, replace = false } = {}) {
-  if (began) ofTab.set(tripKey, JSON.stringify([app, began]));
+  if (began) {
+    ofTab.set(tripKey, JSON.stringify([app, began]));
+    ofTab.remove(endedKey);
+  }
   // Not every browser gives the focus to a button that is clicked.
   const pressed = document.querySelector("button[aria-busy]") ?? document.activeElement;
   ofTab.set(focusKey, JSON.stringify({ id: pressed?.id, isSeen: pressed?.matches(":focus-visible") }));
@@ -341,6 +347,15 @@ export function takeReturn() {
   const number = given("ended", /^\d{4,9}$/);
   const ended = number && { number, correlationID };
   return { began: takeTrip(), failure, ended, isConsented: query.get("admin_consent") === "granted", query };
+}
+
+/** Has the tab remember the end of this application's sign-in on the provider's page, as often as its page is opened. */
+export const keepEnd = (known) => ofTab.set(endedKey, JSON.stringify({ app, ...known }));
+
+/** The end that was kept; null where there is none of this application. */
+export function keptEnd() {
+  const kept = ofTab.json(endedKey);
+  return kept?.app === app ? kept : null;
 }
 
 /** Gives the focus back to the button that began the trip; to the menu where that is folded away. */

@@ -6,6 +6,8 @@ import {
   app,
   Failure,
   get,
+  keepEnd,
+  keptEnd,
   leave,
   leaveForSignOut,
   loadApplications,
@@ -288,6 +290,7 @@ async function cameBack(began) {
 async function unreturned(ended, settings) {
   /** @type {any} */
   let shown = { code: "cancelled" };
+  if (ended) keepEnd({ ended, settings, time: new Date().toISOString() });
   await explain(async ({ showUnreturned }) => (shown = await showUnreturned(ended, settings)));
   const said = { code: shown.code, correlationID: ended?.correlationID };
   return { ...shown, message: explainSignIn(said, t("sign_in.no_return")) };
@@ -308,6 +311,8 @@ async function finishSignIn() {
     const printed = await explain(({ showSignInFailure }) => showSignInFailure(failed, settings));
     failure = { code: failed.code, message: explainSignIn(failed), printed };
   } else if (began !== null && (ended || !(await cameBack(began)))) failure = await unreturned(ended, asked);
+  const kept = began === null && keptEnd();
+  if (kept) await explain(({ showUnreturned }) => showUnreturned(kept.ended, kept.settings, kept.time));
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
   return began !== null;
 }

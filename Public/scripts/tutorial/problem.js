@@ -36,10 +36,10 @@ async function explainAPI({ status, requestID }) {
 }
 
 /**
- * Shows in the failed step what is known beyond the log's line, if that is anything, or if it `isSignIn`. `step` and `settings` are those of
- * a step that the server does not remember. Returns MSAL's error as the app would print it, if MSAL has one.
+ * Shows in the failed step what is known beyond the log's line, if that is anything, or if it `isSignIn`. `step`, `settings` and
+ * `time` are those of a step that the server does not remember. Returns MSAL's error as the app would print it, if MSAL has one.
  */
-export async function showProblem(problem, { step, settings = undefined, isSignIn = false }) {
+export async function showProblem(problem, { step, settings = undefined, time = undefined, isSignIn = false }) {
   await loadTexts("problem");
   const {
     code,
@@ -102,7 +102,7 @@ export async function showProblem(problem, { step, settings = undefined, isSignI
   }
   const box = element("div", "problem", ...parts);
   const outcome = code ?? `http_${problem.api.status}`;
-  state.failures.push({ step, outcome, number: explanation?.number, correlation_id: correlationID ?? requestID, settings, problem: box });
+  state.failures.push({ step, outcome, number: explanation?.number, correlation_id: correlationID ?? requestID, settings, time, problem: box });
   timeline.update({ isClosedToo: true });
   notice.replaceChildren(element("span", isCalm ? "" : "bad", title), button(t("panel.timeline"), () => lead(box)));
   return shown;
@@ -151,10 +151,10 @@ export async function showSignInFailure({ code, correlationID, retryAfter }, set
 }
 
 /**
- * Shows that nothing came back from the provider's page, in the demo with the number of the error that `ended` the sign-in there. Returns
- * the step's outcome, and the error that the app would print when the page is closed.
+ * Shows that nothing came back from the provider's page, in the demo with the number of the error that `ended` the sign-in there, and
+ * `time` if that was before. Returns the step's outcome, and the error that the app would print when the page is closed.
  */
-export async function showUnreturned(ended, settings) {
+export async function showUnreturned(ended, settings, time) {
   await loadTexts("problem");
   const number = ended && await import("../base/platform-numbers.js").then(({ explanationOf }) => explanationOf(ended.number));
   const code = number?.number ?? "cancelled";
@@ -165,6 +165,6 @@ export async function showUnreturned(ended, settings) {
     explanation: number ?? { cause: t("problem.no_return.cause"), who: "user", remedy: t("problem.no_return.remedy") },
     correlation_id: ended?.correlationID,
     paste: number ? undefined : t("problem.no_return.paste"),
-  }, { step: "unreturned", settings, isSignIn: true });
+  }, { step: "unreturned", settings, time, isSignIn: true });
   return { code, printed };
 }

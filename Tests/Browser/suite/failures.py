@@ -639,6 +639,44 @@ def ended_at_provider(browser):
     browser.wait("the case", lambda: "unfinished · AADSTS50011" in browser.one("#found").text and steps_of(browser) == story)
 
 
+@test("what a sign-in on the provider's page has ended with is explained as often as this tab opens the page, and no longer when the next sign-in begins")
+def ended_stays(browser):
+    browser.stand_still()
+    browser.server.control(authorize_platform_error=50011)
+    browser.open("/")
+    browser.press("Press it: sign in as Adele")
+    browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS50011: " in browser.one("main").text)
+    browser.allowed.append(browser.driver.current_url)
+    browser.press("Back to Companion")
+    story = [["authorize", "not finished"], ["unreturned", "failed: AADSTS50011"]]
+
+    def is_explained():
+        return steps_of(browser) == story and "The redirect URI is not registered." in browser.one("#timeline .step.failed .problem").text
+    browser.wait("the explanation", is_explained)
+    time = browser.one("#timeline .flow-head time").get_attribute("datetime")
+    browser.press("Companion")
+    browser.press("Learn")
+    browser.expect_page("/ios")
+    browser.wait("it is still explained", is_explained)
+    assert browser.one("#timeline .flow-head time").get_attribute("datetime") == time, "it says another time"
+    browser.server.control(reset=True)
+    # Another chapter, and another tab, know nothing of it.
+    browser.open("/macos")
+    browser.expect_username("Signed out")
+    browser.settled()
+    assert not browser.all("#timeline .step"), browser.one("#timeline").text
+    browser.open("/ios")
+    browser.wait("it is still explained", is_explained)
+    browser.press("Call Microsoft Graph API")
+    browser.one("button[name=username]")
+    browser.open("/ios")
+    browser.wait("that one did not come back", lambda: steps_of(browser) == [["authorize", "not finished"], ["unreturned", "failed: cancelled"]])
+    browser.driver.refresh()
+    browser.expect_username("Signed out")
+    browser.settled()
+    assert not browser.all("#timeline .step"), browser.one("#timeline").text
+
+
 @test("a sign-in that was begun at the page of failures comes back to iOS as from its button, and one that no page has begun to the number's explanation")
 def begun_elsewhere(browser):
     browser.stand_still()
