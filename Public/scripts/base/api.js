@@ -252,7 +252,10 @@ function upstreamFailure(response) {
 // Every page with an application has it: its start, what a tab remembers while it is away, what it comes back with, and when it is looked at
 // again.
 
-/** The application from whose page this tab has left, and what for; nothing about the person. A tab is on one trip at a time. */
+/**
+ * The application from whose page this tab has left, and what for; with a replay, the outcome of its case. Nothing about the person. A tab is
+ * on one trip at a time.
+ */
 const tripKey = "trip";
 /** The sign-in that has ended on the provider's page, with its application, until this tab's next sign-in or sign-out begins. */
 const endedKey = "ended";
@@ -280,15 +283,20 @@ function take(key) {
 export const signInAddress = (fields = {}, id = app) =>
   `${base}/auth/${id}/sign-in?${new URLSearchParams({ return_to: `${base}/${app}`, ...fields })}`;
 
+/** Notes that this tab leaves for an application's page by way of the provider; with a replay, which outcome is `expected`. */
+export function beginTrip(id, began, expected = undefined) {
+  ofTab.set(tripKey, JSON.stringify([id, began, expected]));
+  ofTab.remove(endedKey);
+}
+
+export const forgetTrip = () => ofTab.remove(tripKey);
+
 /**
  * Leaves the page; what waits for it, as a busy button does, waits until the page is gone. `takeReturn` returns `began` when
  * the tab is back. With `replace` the page leaves no entry in the history.
  */
 export function leave(url, { began = undefined, replace = false } = {}) {
-  if (began) {
-    ofTab.set(tripKey, JSON.stringify([app, began]));
-    ofTab.remove(endedKey);
-  }
+  if (began) beginTrip(app, began);
   // Not every browser gives the focus to a button that is clicked.
   const pressed = document.querySelector("button[aria-busy]") ?? document.activeElement;
   ofTab.set(focusKey, JSON.stringify({ id: pressed?.id, isSeen: pressed?.matches(":focus-visible") }));
@@ -306,12 +314,12 @@ export function leaveForSignOut(redirect, options) {
 
 // MARK: The trip: coming back
 
-/** The trip for which this page has left, which it then forgets; null when the tab was not away for it. */
+/** The trip for which this page has left, which it then forgets; with null when the tab was not away for it. */
 function takeTrip() {
-  const [left, began] = ofTab.json(tripKey, []);
-  if (left !== app) return null;
-  ofTab.remove(tripKey);
-  return began;
+  const [left, began, expected] = ofTab.json(tripKey, []);
+  if (left !== app) return { began: null };
+  forgetTrip();
+  return { began, expected };
 }
 
 /**
@@ -328,7 +336,7 @@ export async function resumeTrip() {
 }
 
 /**
- * Returns what the tab has come back with: what it `began`, null when it was not away; the `failure` of the sign-in, as code,
+ * Returns what the tab has come back with: what it `began`, null when it was not away, and what a replay `expected`; the `failure` of the sign-in, as code,
  * correlation id and seconds to wait; in the demo, the number of the error with which it has `ended` on the provider's page; whether an
  * administrator has consented; and the whole `query`.
  */
@@ -346,7 +354,7 @@ export function takeReturn() {
     : null;
   const number = given("ended", /^\d{4,9}$/);
   const ended = number && { number, correlationID };
-  return { began: takeTrip(), failure, ended, isConsented: query.get("admin_consent") === "granted", query };
+  return { ...takeTrip(), failure, ended, isConsented: query.get("admin_consent") === "granted", query };
 }
 
 /** Has the tab remember the end of this application's sign-in on the provider's page, as often as its page is opened. */
@@ -392,5 +400,5 @@ export function onForeground(look) {
 /** Returns what a page that was restored had left for, and forgets it: its button is still busy. */
 export function abandonTrip() {
   for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
-  return takeTrip();
+  return takeTrip().began;
 }

@@ -1,9 +1,9 @@
 // A case on the page of a tutorial, without its screen: what was asked for and what came of it, and the same story and code.
 
-import { Failure, get } from "../base/api.js";
+import { beginTrip, Failure, forgetTrip, get } from "../base/api.js";
 import { copyButton } from "../base/buttons.js";
 import { mostSteps, NoCase, ofFragment, readCase } from "../base/case.js";
-import { base, element, loadTexts, ofTab, t } from "../base/page.js";
+import { base, element, loadTexts, t } from "../base/page.js";
 
 const place = document.getElementById("found");
 
@@ -89,8 +89,8 @@ async function offerReplay({ kind, replay, outcome, settings }) {
     ...(settings.prompt === "none" ? {} : { prompt: settings.prompt }),
   });
   const link = Object.assign(element("a", "primary", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
-  // The portal says it beside what came.
-  if (chosen.page === "portal") link.addEventListener("click", () => ofTab.set("replay", outcome.number ?? outcome.code));
+  // Its page says it beside what came.
+  link.addEventListener("click", () => beginTrip(chosen.id, "sign-in", outcome.number ?? outcome.code));
   place.lastChild.prepend(link);
   note(`${t("case.replay_note")} ${t("case.replay_at", { title: chosen.title })}`);
 }
@@ -113,4 +113,6 @@ function read() {
 }
 
 addEventListener("hashchange", () => location.reload());
+// A replay that was given up must not be said of a later sign-in.
+forgetTrip();
 read();

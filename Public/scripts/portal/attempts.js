@@ -148,7 +148,7 @@ function entry(attempt, apps, isOpen, choose, expected) {
       element("span", "quiet took", took(attempt)),
       ...code,
     ),
-    ...(expected ? [element("p", "", t("portal.replayed", { expected, came: problem.explanation?.number ?? problem.code }))] : []),
+    ...(expected ? [element("p", "", t("panel.replayed", { expected, came: problem.explanation?.number ?? problem.code }))] : []),
     ...(problem ? [explained(problem)] : attempt.outcome ? [] : [noReturn()]),
     ...waterfall(attempt),
     facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...known(attempt)]),

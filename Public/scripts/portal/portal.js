@@ -2,7 +2,7 @@
 
 import { abandonTrip, Failure, get, loadApplications, onForeground, returnFocus, takeReturn } from "../base/api.js";
 import { showDemoAccount } from "./demo.js";
-import { element, ofTab, t } from "../base/page.js";
+import { element, t } from "../base/page.js";
 import { choose, chosen, keep, kept, startForm } from "./form.js";
 import { closeList, listed, refreshList, showAccount, showCurrent, startList } from "./list.js";
 import { announce, button, explained, noReturn, run } from "./parts.js";
@@ -44,7 +44,7 @@ const context = {
   tokenDisplay: null,
   openAttempt: null,
   // The outcome of the case that this tab has left to replay.
-  expected: ofTab.get("replay"),
+  expected: null,
   open,
   refreshList,
   // The list may say more or less when an account is signed out.
@@ -190,9 +190,8 @@ async function showFailure({ code, correlationID }) {
 
 // MARK: Start
 
-const { began, failure: failed, ended, isConsented, query } = takeReturn();
-// A replay that was given up must not be said of a later sign-in.
-ofTab.remove("replay");
+const { began, expected, failure: failed, ended, isConsented, query } = takeReturn();
+context.expected = expected;
 
 function say(text, ...more) {
   state.replaceChildren(element("p", "", text), ...more);
@@ -236,13 +235,16 @@ async function showReturn() {
   const last = query.get("tab") ?? kept().tab;
   select(names.includes(last) && (failed || !began) ? last : "account");
   await (failed ? showFailure(failed) : reload());
+  const table = ended && await import("../base/platform-numbers.js").catch(() => null);
+  const explanation = await table?.explanationOf(ended.number).catch(() => undefined);
   if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
   else if (began && !failed && (ended || !context.account)) {
-    const table = ended && await import("../base/platform-numbers.js").catch(() => null);
-    const explanation = await table?.explanationOf(ended.number).catch(() => undefined);
     const title = t("portal.no_return");
     outcome.replaceChildren(explanation ? explained({ title, explanation, correlation_id: ended.correlationID }) : noReturn());
   } else if (began) announce(who.textContent);
+  if (!expected || failed) return;
+  const came = explanation?.number ?? (context.account ? "ok" : "unfinished");
+  outcome.prepend(element("p", "", t("panel.replayed", { expected, came })));
 }
 
 onForeground(async ({ isRestored }) => {

@@ -18,7 +18,7 @@ import {
   takeReturn,
   tellOtherTabs,
 } from "../base/api.js";
-import { hasCookies, ofBrowser, ofTab, t } from "../base/page.js";
+import { element, hasCookies, ofBrowser, ofTab, t } from "../base/page.js";
 import {
   addPanel,
   beginFlow,
@@ -296,9 +296,16 @@ async function unreturned(ended, settings) {
   return { ...shown, message: explainSignIn(said, t("sign_in.no_return")) };
 }
 
+/** Says above the story that it is a case's replay, and beside what was expected what came. */
+function sayReplay(expected, failure) {
+  const { step, number } = failure ? state.failures.at(-1) ?? {} : {};
+  const came = number ?? (step === "unreturned" ? "unfinished" : failure?.code) ?? "ok";
+  document.querySelector(".happened").before(element("p", "panel replay", t("panel.replayed", { expected, came })));
+}
+
 /** Takes what an interactive sign-in brought; returns whether the tab was away for one. */
 async function finishSignIn() {
-  const { began, failure: failed, ended, isConsented, query } = takeReturn();
+  const { began, expected, failure: failed, ended, isConsented, query } = takeReturn();
   const asked = ofTab.json(askedKey);
   ofTab.remove(askedKey);
   restoreLog({ wasAway: began !== null });
@@ -312,6 +319,7 @@ async function finishSignIn() {
     failure = { code: failed.code, message: explainSignIn(failed), printed };
   } else if (began !== null && (ended || !(await cameBack(began)))) failure = await unreturned(ended, asked);
   const kept = began === null && keptEnd();
+  if (expected) sayReplay(expected, failure);
   if (kept) await explain(({ showUnreturned }) => showUnreturned(kept.ended, kept.settings, kept.time));
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
   return began !== null;
@@ -388,6 +396,7 @@ export async function run(button, flow) {
   beginFlow();
   if (button) light({ step: button.id, settings: null });
   document.querySelector(".failure")?.replaceChildren();
+  document.querySelector(".replay")?.remove();
   document.querySelector("#views .news")?.classList.remove("news");
   const busy = button ? [button] : document.querySelectorAll(".action");
   for (const each of busy) each.setAttribute("aria-busy", "true");

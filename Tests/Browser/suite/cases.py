@@ -8,6 +8,8 @@ from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE
 from .columns import code, flow_heads, lit, place_of
+from .kinds import CUSTOMER
+from .missions import expect_in_sight
 from .native import begin, paste
 from .portal import MEGAN, open_portal, press_sign_in, registration, settings, sign_in, tab, through_the_provider
 from .registry import registry
@@ -157,6 +159,49 @@ def stranger(browser):
     browser.shoot("case replayed")
     assert "no more information" not in browser.one("main").text
     browser.expect_text("#result-title", "Test portal")
+
+
+@test("a replay says that it is one above the story of a tutorial's page and in the portal, with what was expected beside what came, if that is a sign-in too; the next flow takes it away")
+def said(browser):
+    browser.stand_still()
+
+    def replay(case, isLost=False):
+        forget(browser)
+        browser.open("/native/case#case=" + quote(json.dumps(case), safe=""))
+        link = browser.one("#found a.primary")
+        if isLost:
+            browser.driver.execute_script("arguments[0].href = arguments[0].href.replace(/replay=[^&]*&/, '')", link)
+        link.click()
+    external = REPLAYED | {"kind": "external", "outcome": {"code": "access_denied", "number": "AADSTS50105"}, "replay": {"kind": "not_assigned"}}
+    replay(external)
+    browser.expect_page("/external")
+    browser.expect_text(".replay", "Replay of a case. Expected: AADSTS50105. Result: AADSTS50105.")
+    browser.wait("the explanation", lambda: "AADSTS50105" in browser.one("#timeline .step.failed .problem").text)
+    browser.expect_log("Could not acquire token: ")
+    expect_in_sight(browser, ".replay")
+    browser.shoot("replay at a tutorial")
+    browser.press("Acquire Token Interactively")
+    browser.choose_account(CUSTOMER)
+    browser.enter_password()
+    browser.expect_log("Access token is ")
+    assert not browser.all(".replay"), "another sign-in is said to be a replay"
+    replay(external, isLost=True)
+    browser.choose_account(CUSTOMER)
+    browser.enter_password()
+    browser.expect_text(".replay", "Replay of a case. Expected: AADSTS50105. Result: ok.")
+    browser.shoot("replay that succeeds")
+    replay(REPLAYED, isLost=True)
+    through_the_provider(browser, ADELE)
+    browser.expect_page("/portal")
+    browser.wait("what came", lambda: "Replay of a case. Expected: AADSTS90094. Result: ok." in browser.one("#outcome").text)
+    # One that was given up is said of no later sign-in.
+    browser.open("/native/case#case=" + quote(json.dumps(REPLAYED), safe=""))
+    browser.driver.execute_script("document.querySelector('#found').addEventListener('click', (event) => event.preventDefault())")
+    browser.one("#found a.primary").click()
+    browser.driver.refresh()
+    browser.one("#found a.primary")
+    open_portal(browser)
+    assert "Replay of a case" not in browser.one("main").text
 
 
 # By number: at the provider's page, and when the code is redeemed.
