@@ -7,14 +7,20 @@ import { base, element, loadTexts, t } from "../base/page.js";
 
 const place = document.getElementById("found");
 
-/** The addresses to which a step's request goes, which a case does not have. */
-const endpoints = {
-  authorize: "https://authority/oauth2/v2.0/authorize",
-  callback: "https://redirect-uri/",
-  token: "https://authority/oauth2/v2.0/token",
-  api: "https://api/",
-  sign_out: "https://authority/oauth2/v2.0/logout",
+/** Where a step's request goes: the path, and the host in words, because a case does not have its name. */
+const targets = {
+  authorize: ["provider", "/oauth2/v2.0/authorize"],
+  callback: ["callback", "/"],
+  token: ["provider", "/oauth2/v2.0/token"],
+  api: ["api", "/"],
+  sign_out: ["provider", "/oauth2/v2.0/logout"],
 };
+
+function target(step) {
+  if (!targets[step]) return {};
+  const [host, path] = targets[step];
+  return { endpoint: `https://host${path}`, host: `… (${t(`case.host.${host}`)})` };
+}
 
 /** The steps as the server would remember them: those of the sign-in, and what came before it. */
 function story({ settings: { prompt, scopes, given }, outcome, steps, claims }) {
@@ -29,7 +35,7 @@ function story({ settings: { prompt, scopes, given }, outcome, steps, claims }) 
       ...known,
       number,
       duration_ms: ms,
-      endpoint: endpoints[known.step],
+      ...target(known.step),
       attempt: number >= begin ? 1 : null,
       // The sign-in ends with its failure.
       error_number: number === came.length - 1 ? outcome.number : undefined,

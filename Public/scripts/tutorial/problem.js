@@ -102,7 +102,15 @@ export async function showProblem(problem, { step, settings = undefined, time = 
   }
   const box = element("div", "problem", ...parts);
   const outcome = code ?? `http_${problem.api.status}`;
-  state.failures.push({ step, outcome, number: explanation?.number, correlation_id: correlationID ?? requestID, settings, time, problem: box });
+  state.failures.push({
+    step,
+    outcome,
+    number: explanation?.number,
+    correlation_id: correlationID ?? requestID,
+    settings,
+    time,
+    problem: box,
+  });
   timeline.update({ isClosedToo: true });
   notice.replaceChildren(element("span", isCalm ? "" : "bad", title), button(t("panel.timeline"), () => lead(box)));
   return shown;

@@ -46,14 +46,14 @@ const hidden = "…";
 /** The beginning of a text that would fill the panel: a platform's code can have more than a thousand characters. */
 const short = (text) => (text.length > 64 ? text.slice(0, 40) + hidden : text);
 
-function lines(method, address, fields, headers = {}) {
-  const url = new URL(address);
+function lines(method, { endpoint, host }, fields, headers = {}) {
+  const url = new URL(endpoint);
   const given = Object.entries(fields).filter(([, value]) => value);
   const isGet = method === "GET";
   return [
     `${method} ${url.pathname}${isGet && given.length > 0 ? "?" : ""}`,
     ...(isGet ? given.map(([name, value], index) => `  ${index > 0 ? "&" : ""}${name}=${value}`) : []),
-    `Host: ${url.host}`,
+    `Host: ${host ?? url.host}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(isGet ? [] : ["", ...given.map(([name, value], index) => `${index > 0 ? "&" : ""}${name}=${value}`)]),
   ].join("\n");
@@ -74,7 +74,7 @@ function claimsOf(settings, /** @type {any} */ { claims }) {
 
 /**
  * The text of a step's request; null where it sends none. `settings` are those of the sign-in that it belongs to, and `client`
- * has what is public of the registration: its client ID, redirect URI and the claims of every request, where they are known.
+ * has what is public of the registration: its client ID, redirect URI and the claims of every request, where they are known. A case has its `host` in words.
  */
 export function request(kind, event, settings, client = {}) {
   const { endpoint, outcome, error, error_number: number } = event;
@@ -85,7 +85,7 @@ export function request(kind, event, settings, client = {}) {
   const scopes = `${settings?.scopes?.join(" ") ?? hidden} openid profile offline_access`;
   switch (kind) {
     case "authorize":
-      return lines("GET", endpoint, {
+      return lines("GET", event, {
         client_id,
         response_type: "code",
         redirect_uri,
@@ -101,13 +101,13 @@ export function request(kind, event, settings, client = {}) {
         code_challenge_method: "S256",
       });
     case "callback":
-      return lines("GET", endpoint, {
+      return lines("GET", event, {
         ...(isRefused(outcome) ? { error: error ?? hidden, error_description: words(number) } : { code }),
         state,
       });
     case "redeemed":
     case "unredeemed":
-      return lines("POST", endpoint, {
+      return lines("POST", event, {
         grant_type: "authorization_code",
         client_id,
         code,
@@ -119,7 +119,7 @@ export function request(kind, event, settings, client = {}) {
       }, form);
     case "refreshed":
     case "silent":
-      return lines("POST", endpoint, {
+      return lines("POST", event, {
         grant_type: "refresh_token",
         client_id,
         refresh_token: hidden,
@@ -129,9 +129,9 @@ export function request(kind, event, settings, client = {}) {
       }, form);
     case "api":
     case "challenge":
-      return lines("GET", endpoint, {}, { Authorization: `Bearer ${hidden}` });
+      return lines("GET", event, {}, { Authorization: `Bearer ${hidden}` });
     case "sign_out":
-      return lines("GET", endpoint, { post_logout_redirect_uri: hidden, logout_hint: hidden, state: hidden });
+      return lines("GET", event, { post_logout_redirect_uri: hidden, logout_hint: hidden, state: hidden });
     default:
       return null;
   }
@@ -219,7 +219,7 @@ function findable(term, ...values) {
 
 /** A step's time, its request and the ids to find it by. */
 export function details(event, client) {
-  const { kind, settings, time, status, duration_ms: duration, endpoint, correlation_id: id } = event;
+  const { kind, settings, time, status, duration_ms: duration, endpoint, host, correlation_id: id } = event;
   const sent = request(kind, event, settings, client);
   const came = response(kind, event);
   const took = duration == null ? "" : t("timeline.took", { milliseconds: Math.round(duration) });
@@ -254,7 +254,7 @@ export function details(event, client) {
         took,
       ),
       ...findable("HTTP", status),
-      ...findable(t("timeline.endpoint"), endpoint),
+      ...findable(t("timeline.endpoint"), host ? null : endpoint),
       ...findable(t("timeline.correlation_id"), id),
     ),
   );

@@ -9,7 +9,7 @@ const page = document.body.dataset.page;
 const empty = element("p", "empty");
 const flows = element("div", "flows");
 const legend = element("details", "legend");
-const share = Object.assign(element("button", "small", t("timeline.share")), { type: "button", id: "share" });
+const share = Object.assign(element("button", "primary small", t("timeline.share")), { type: "button", id: "share" });
 /** The way through the steps: back, where one is, on. */
 const way = element("nav", "way", wayTo(-1, "previous", "←"), element("span", "place"), wayTo(1, "next", "→"));
 

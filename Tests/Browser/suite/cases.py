@@ -285,16 +285,19 @@ def shared(browser):
     browser.enter_password()
     browser.answer_consent("cancel")
     browser.wait("the explanation", lambda: "MSALErrorUserCanceled" in browser.one(".step .problem").text)
-    browser.press("Share this story")
+    browser.press("Share as a case")
     browser.expect_text("#found dl div:nth-child(2) dd", "cancelled · AADSTS65004")
     browser.wait("the step that failed", lambda: place_of(browser) == "Step 2 of 2")
+    # A case has no names of hosts, and says in words which they are.
+    sent = browser.driver.execute_script("return [...document.querySelectorAll('#timeline .step-request > .request')].map((each) => each.textContent)")
+    assert [re.search("Host: (.*)", each)[1] for each in sent] == ["… (the identity platform)", "… (the app's redirect URI)"], sent
     browser.driver.back()
     browser.press("Call Microsoft Graph API")
     browser.choose_account()
     browser.answer_consent()
     browser.expect_graph()
     browser.wait("the story", lambda: re.fullmatch(r"Step (\d) of \1", place_of(browser)))
-    browser.press("Share this story")
+    browser.press("Share as a case")
     browser.wait("the case", lambda: place_of(browser) == "Step 1 of 3")
     text = unquote(browser.driver.current_url.split("#case=", 1)[1])
     assert json.loads(text)["claims"]["preferred_username"] == "string" and "adele" not in text and "localhost" not in text, text
@@ -315,7 +318,7 @@ def demanded(browser):
     browser.wait("the story", lambda: place_of(browser) == "Step 5 of 5")
     heads = flow_heads(browser)
     assert len(heads) == 2 and all(re.match(r"\d\d:\d\d:\d\d Sign-in", head) for head in heads) and "cancelled" in heads[0] and "done" in heads[1], heads
-    browser.press("Share this story")
+    browser.press("Share as a case")
     browser.one("#found dl")
     browser.wait("the step that failed", lambda: place_of(browser) == "Step 5 of 5")
     steps = [step.get_attribute("data-step") for step in browser.all("#timeline .step")]
@@ -347,7 +350,7 @@ def of_another(browser):
             browser.one("#accounts summary").click()
             browser.click("Adele", lambda: next(each for each in browser.all("#accounts .pick") if ADELE in each.text))
         browser.expect_username(name)
-        browser.press("Share this story")
+        browser.press("Share as a case")
         browser.wait("the case", lambda: "#case=" in browser.driver.current_url)
         text = unquote(browser.driver.current_url.split("#case=", 1)[1])
         assert bool(json.loads(text)["claims"]) == has_claims, f"{name}: {text}"

@@ -236,7 +236,7 @@ def failed_step(browser):
     assert browser.driver.execute_script(IN_SIGHT), "the step is out of sight"
     heard = browser.driver.execute_script("return heard.filter((each) => each.includes('lacks the permission'))")
     assert len(heard) == 1 and heard[0].startswith("The API refused the call"), heard
-    browser.press("Copy for support")
+    browser.press("Copy the error and its IDs")
     browser.wait("that is said, too", lambda: browser.driver.execute_script("return heard.at(-1)") in ("Copied", "Not copied"))
     # The step folds it away, and brings it back.
     browser.one(".step.failed .step-name").click()
@@ -330,7 +330,7 @@ def one_id(browser):
     browser.wait("the explanation", lambda: "AADSTS7000222" in browser.one(".step .problem").text)
     assert browser.driver.execute_script(IDS) == 1
     browser.driver.execute_script("navigator.clipboard.writeText = (text) => Promise.resolve(window.copied = text)")
-    browser.press("Copy for support")
+    browser.press("Copy the error and its IDs")
     copied = browser.wait("the copy", lambda: browser.driver.execute_script("return window.copied"))
     assert re.search("Correlation ID: [0-9a-f-]{36}", copied), copied
     browser.driver.refresh()
@@ -387,7 +387,7 @@ def down_before_sign_in(browser):
         assert "MSALErrorDomain −50000 (MSALErrorInternal, −42007 MSALInternalErrorUnhandledResponse)" in box, box
         said = [text for text in browser.log() if "provider_unavailable" in text][-1]
         assert browser.one(".step .step-request dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"
-        assert browser.one(".step .problem button").text == "Copy for support"
+        assert browser.one(".step .problem button").text == "Copy the error and its IDs"
         assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
         browser.wait("the step", lambda: [step.get_attribute("data-step") for step in browser.all("#timeline .step:not(.waiting)")] == ["authorize"])
         browser.wait("its error", lambda: "failed: provider_unavailable" in browser.one("#timeline .step").text)
@@ -603,8 +603,11 @@ def ended_at_provider(browser):
         assert "AADSTS" not in printed, "the app has heard of it"
         browser.wait("its branch", lambda: browser.all("#code .run.lit"))
         browser.expect_accessible(f"ended at the provider {page}")
+        # The case to hand over stands first, and the other button says what it copies.
+        buttons = browser.driver.execute_script("return [...document.querySelectorAll('#timeline button:is(.primary, .problem *)')].map((each) => each.textContent)")
+        assert buttons == ["Share as a case", "Copy the error and its IDs"], buttons
         # The server knows nothing of it, because this browser has never signed in: the page makes the case by itself.
-        browser.press("Share this story")
+        browser.press("Share as a case")
         browser.wait("the case", lambda: f"unfinished · AADSTS{number}" in browser.one("#found").text)
         assert steps_of(browser) == [["authorize", "not finished"], ["unreturned", f"failed: AADSTS{number}"]], steps_of(browser)
         shared = json.loads(unquote(browser.driver.current_url.split("#case=", 1)[1]))
@@ -635,7 +638,7 @@ def ended_at_provider(browser):
     browser.wait("the explanation", lambda: "AADSTS50011" in browser.one("#timeline .flow:first-child .step.failed .problem").text)
     story = [["authorize", "not finished"], ["unreturned", "failed: AADSTS50011"]]
     assert steps_of(browser) == story, steps_of(browser)
-    browser.press("Share this story")
+    browser.press("Share as a case")
     browser.wait("the case", lambda: "unfinished · AADSTS50011" in browser.one("#found").text and steps_of(browser) == story)
 
 
@@ -749,7 +752,7 @@ def left_at_provider(browser):
     browser.driver.refresh()
     browser.expect_username(ADELE)
     assert steps_of(browser) == [["authorize", "not finished"]], steps_of(browser)
-    browser.press("Share this story")
+    browser.press("Share as a case")
     browser.wait("the case", lambda: steps_of(browser) == [["authorize", "not finished"], ["unreturned", "failed: cancelled"]])
     # Another tab that signs in leaves nothing to say here.
     browser.open("/ios")
