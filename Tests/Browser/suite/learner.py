@@ -126,6 +126,23 @@ def drawn_failure(browser):
     browser.expect_accessible("drawing with a failure")
 
 
+@test("on a phone and in a low window the boxes of the drawing have their words alone, and on a tablet the bar of the steps is one line")
+def compact(browser):
+    for width, height in ((390, 844), (1280, 720)):
+        browser.size(width, height)
+        for page in ("/ios", "/macos"):
+            browser.open(page)
+            browser.one("#drawing") if width > 390 else browser.one("#views [data-view=story]").click()
+            browser.wait("the drawing", lambda: browser.one("#drawing").is_displayed())
+            icons = browser.driver.execute_script("return [...document.querySelectorAll('.node path')].filter((each) => each.checkVisibility()).length")
+            assert icons == 0, f"{icons} icons lie beside the words of {page} at {width}"
+    browser.size(768, 1024)
+    browser.sign_in()
+    browser.wait("the steps", lambda: browser.all("#share"))
+    heights = browser.driver.execute_script("return [...document.querySelectorAll('.way button')].map((each) => each.offsetHeight)")
+    assert len(set(heights)) == 1, heights
+
+
 # Plays a step, and in each frame of it looks at the words of the arrow: whether they touch a box, an arrow or the edge.
 TOUCHES = """
 const [detail, milliseconds, done] = arguments;
