@@ -198,10 +198,33 @@ for (
   );
 }
 
-/** Steps as the server remembers them, each with its outcome, the seconds since the last and its sign-in; and their flows. */
+/** Another tab's sign-in begins later and ends first. */
+const INTERLEAVED = [
+  "authorize ok 1 a",
+  "authorize ok 1 b",
+  "callback ok 1 b",
+  "token ok 1 b",
+  "api ok",
+  "callback ok 1 a",
+  "token ok 1 a",
+];
+
+/** Steps as the server remembers them, each with its outcome, the seconds since the last and its sign-in; their flows; the sign-ins of other tabs. */
 for (
-  const [sentence, events, expected] of [
+  const [sentence, events, expected, others] of [
     ["nothing has happened", [], []],
+    ["a sign-in of one tab stands together, whatever another does meanwhile", INTERLEAVED, [
+      "authorize callback redeemed api",
+      "authorize callback redeemed",
+    ]],
+    ["the sign-ins of other tabs are not among those of a tab, but what belongs to none is", [...INTERLEAVED, "sign_out ok"], [
+      "authorize callback redeemed",
+      "sign_out",
+    ], ["b"]],
+    ["what follows a sign-in that was cancelled is another flow", ["authorize ok 1 a", "callback cancelled 1 a", "authorize ok 1 b"], [
+      "authorize callback",
+      "authorize",
+    ]],
     ["a sign-in goes on when the browser comes back, however late", ["authorize ok", "callback ok 60", "token ok", "api ok"], [
       "authorize callback redeemed api",
     ]],
@@ -227,6 +250,6 @@ for (
       now += Number(seconds);
       return { step, outcome, attempt, time: new Date(now * 1000).toISOString() };
     });
-    assert.deepEqual(flowsOf(steps).map((flow) => flow.map(({ kind }) => kind).join(" ")), expected);
+    assert.deepEqual(flowsOf(steps, others).map((flow) => flow.map(({ kind }) => kind).join(" ")), expected);
   });
 }

@@ -5,6 +5,13 @@ export const fine = new Set(["ok", "cache", "refreshed"]);
 
 const longestPause = 3000; // milliseconds from one step of a flow to the next, unless the person is at the provider
 
+/** With each sign-in where it came back: another tab may have done something while it was away. */
+function gathered(events) {
+  const back = new Map(events.flatMap(({ step, attempt }, place) => (step === "callback" && attempt != null ? [[attempt, place]] : [])));
+  const at = ({ step, attempt }, place) => (step === "authorize" && back.has(attempt) ? back.get(attempt) - 0.5 : place);
+  return events.map((event, place) => [at(event, place), event]).sort(([one], [other]) => one - other).map(([, event]) => event);
+}
+
 /** The steps of each flow, oldest first: one press of a button, and what came of it. */
 function grouped(events) {
   const flows = [];
@@ -19,6 +26,8 @@ function grouped(events) {
 
 function begins(event, previous) {
   if (["callback", "unreturned"].includes(event.step) || (event.attempt != null && event.attempt === previous.attempt)) return false;
+  // Of two tabs, or of two presses of which the first was given up.
+  if (event.step === "authorize" && previous.attempt != null) return true;
   if (event.step === "sign_out" || ["sign_out", "authorize"].includes(previous.step)) return true;
   if (Date.parse(event.time) - (event.duration_ms ?? 0) - Date.parse(previous.time) > longestPause) return true;
   // A failure often ends within the same flow: by a sign-in, or by another token for the API that refused this one.
@@ -47,5 +56,7 @@ function name({ step, outcome, attempt }, previous) {
   return { ok: "redeemed", cache: "cached", refreshed: "refreshed" }[outcome] ?? "silent";
 }
 
-/** The flows with their steps by name, oldest first. */
-export const flowsOf = (events) => grouped(events).map(named).filter((steps) => steps.length > 0);
+/** The flows with their steps by name, oldest first, without those of sign-ins that are `others`. */
+export const flowsOf = (events, others = []) =>
+  grouped(gathered(events)).filter((steps) => !steps.some(({ attempt }) => others.includes(attempt))).map(named)
+    .filter((steps) => steps.length > 0);

@@ -176,10 +176,36 @@ function addFailures(events) {
 /** The place of the newest step that begins or ends a sign-in; another tab may have called the API since. */
 const lastOfSignIn = (events) => events.findLastIndex(({ step }) => ["authorize", "callback", "unreturned", "sign_out"].includes(step));
 
+/** The sign-ins that tabs of this browser have come back from, by the server's numbers, each with a mark of its tab. */
+const claimsKey = `attempts:${app}`;
+const tab = ofTab.get("tab") ?? String(Math.random());
+ofTab.set("tab", tab);
+/** Those of which this tab does not tell. */
+let others = [];
+/** Whether the tab has just come back from one, which is the newest in the story. */
+let isBack = false;
+
+function claim(events) {
+  const attempt = events[lastOfSignIn(events)]?.attempt;
+  if (attempt == null) return;
+  const before = ofBrowser.json(claimsKey, []).filter(([id]) => id !== attempt);
+  ofBrowser.set(claimsKey, JSON.stringify([...before, [attempt, tab]].slice(-20)));
+}
+
+/** The sign-ins of other tabs; none where this one has none itself, and tells the session's. */
+function ofOtherTabs(events) {
+  const claims = ofBrowser.json(claimsKey, []);
+  const hasOwn = events.some(({ attempt }) => claims.some(([id, by]) => id === attempt && by === tab));
+  return hasOwn ? claims.filter(([, by]) => by !== tab).map(([id]) => id) : [];
+}
+
 /** The steps as the server remembers them. In the demo, the one that brought the account's ID token has its claims when its flow is over. */
 async function loadStory() {
   const answer = await get(`/api/${app}/events`);
   if (isOver) overSince = answer.events.at(-1)?.time;
+  if (isBack) claim(answer.events);
+  isBack = false;
+  answer.others = others = ofOtherTabs(answer.events);
   addFailures(answer.events);
   const { demo, mode, token_display: display } = await known;
   if (demo && mode === "private" && display !== "hidden" && state.account && overSince) {
@@ -202,7 +228,7 @@ async function share() {
       import("../base/open-case.js"),
     ]);
     const failed = state.failures.findLast(({ step }) => ["authorize", "unreturned"].includes(step));
-    const attempt = attempts.find((each) => each.app === app) ?? attemptOf(failed, own);
+    const attempt = attempts.find((each) => each.app === app && !others.includes(each.id)) ?? attemptOf(failed, own);
     const number = state.failures.findLast(({ step }) => step === "unreturned")?.number;
     await openCase(attempt.outcome ? attempt : { ...attempt, problem: { code: "unfinished", explanation: { number } } }, own.kind);
   } catch (failure) {
@@ -308,7 +334,8 @@ async function finishSignIn() {
   const { began, expected, failure: failed, ended, isConsented, query } = takeReturn();
   const asked = ofTab.json(askedKey);
   ofTab.remove(askedKey);
-  restoreLog({ wasAway: began !== null });
+  isBack = began !== null;
+  restoreLog({ wasAway: isBack });
   const current = await loadAccount().finally(settle);
   returnFocus();
   if (isConsented) log(t("app.admin_consented"));
@@ -444,6 +471,7 @@ export function start(own) {
   page = { ...page, ...own };
   onForeground(async ({ isRestored }) => {
     const began = isRestored ? abandonTrip() : null;
+    isBack ||= began !== null;
     if (isRestored) {
       running = false;
       hideLog(true);

@@ -83,7 +83,7 @@ async function load() {
   if (answer.events.length > 0) [requests] = await Promise.all([import("./requests.js"), import("./drawing.js")]);
   if (turn !== asked || leaving.signal.aborted) return;
   client = answer.client;
-  const found = requests?.withSettings(requests.flowsOf(answer.events), answer.attempts) ?? [];
+  const found = requests?.withSettings(requests.flowsOf(answer.events, answer.others), answer.attempts) ?? [];
   const all = found.flat();
   const outline = all.map((event) => [key(event), Boolean(event.claims), Boolean(event.problem)]).join();
   if (outline === drawn) return;

@@ -333,6 +333,45 @@ def demanded(browser):
     browser.wait("the demo cannot", lambda: "can't replay this outcome" in found.text)
 
 
+@test("each of two tabs tells and shares the sign-in that it has begun, whichever ends last; one that has begun none tells the session's")
+def of_two_tabs(browser):
+    browser.stand_still()
+    tabs = []
+    for _ in range(2):
+        if tabs:
+            browser.driver.switch_to.new_window("tab")
+        tabs.append(browser.driver.current_window_handle)
+        browser.open("/ios")
+        browser.expect_username("Signed out")
+        browser.press("Call Microsoft Graph API")
+        browser.one(f"button[name=username][value='{ADELE}']")
+    # The second ends first, and is cancelled.
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent("cancel")
+    browser.wait("it was cancelled", lambda: [head.split()[-1] for head in flow_heads(browser)] == ["cancelled"])
+    browser.driver.switch_to.window(tabs[0])
+    browser.choose_account()
+    browser.wait("the next page", lambda: browser.all("input[name=password], button[name=consent]"))
+    if browser.all("input[name=password]"):
+        browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    browser.wait("it is done", lambda: [head.split()[-1] for head in flow_heads(browser)] == ["done"])
+    browser.driver.switch_to.window(tabs[1])
+    browser.driver.refresh()
+    browser.expect_username(ADELE)
+    browser.wait("it is its own", lambda: [head.split()[-1] for head in flow_heads(browser)] == ["cancelled"])
+    browser.press("Share as a case")
+    browser.expect_text("#found dl div:nth-child(2) dd", "cancelled · AADSTS65004")
+    browser.driver.close()
+    browser.driver.switch_to.window(tabs[0])
+    browser.driver.switch_to.new_window("tab")
+    browser.open("/ios")
+    browser.expect_username(ADELE)
+    browser.wait("both", lambda: [head.split()[-1] for head in flow_heads(browser)] == ["done", "cancelled"])
+
+
 @test("a case has claims of its own account alone, and none of another one that is shown")
 def of_another(browser):
     browser.stand_still()
