@@ -214,7 +214,7 @@ struct RegistrationTests {
     {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
-            for (number, isShown) in [(50011, true), (700016, true), (50194, false), (65001, false), (50105, false)] {
+            for (number, isShown) in [(50011, true), (700016, true), (50194, false), (70011, false), (500112, false)] {
                 _ = try await browser.control(["authorize_platform_error": .integer(number)])
                 let answer = try await browser.authorize()
                 #expect(answer.text.contains("AADSTS\(number): ") == isShown)

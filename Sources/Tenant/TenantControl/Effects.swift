@@ -92,7 +92,4 @@ extension Controls {
             return self == .all || self == own
         }
     }
-
-    /// The endpoint that returns an error by number.
-    package enum PlatformErrorEndpoint: String, Sendable, CaseIterable { case authorize, token }
 }

@@ -60,15 +60,18 @@ extension Controls {
     /// Returns whether the response to this request is to be lost.
     package func takeLostTokenAnswer() -> Bool { use(\.losesTokenAnswer) ?? false }
 
-    /// Returns the error that this request ends with.
-    ///
-    /// - Parameter namesUser: whether only rules for a single person count.
-    package func takePlatformError(_ endpoint: PlatformErrorEndpoint, namesUser: Bool = false) -> PlatformError? {
+    /// Returns the error that this token request ends with.
+    package func takeTokenError() -> PlatformError? { use(\.tokenPlatformError).flatMap(PlatformError.numbered) }
+
+    /// Returns the error that a sign-in ends with at this moment. A rule for one person waits until the account is known,
+    /// which the request need not name.
+    package func takeSignInError(at moment: PlatformError.Moment) -> PlatformError? {
+        func isDue(_ number: Int, from first: PlatformError.Moment) -> Bool {
+            PlatformError.numbered(number).map { (first...moment).contains($0.moment) } ?? false
+        }
         let number =
-            switch endpoint {
-            case .authorize: use(\.authorizePlatformError, namesUser: namesUser)
-            case .token: use(\.tokenPlatformError, namesUser: namesUser)
-            }
+            use(\.authorizePlatformError) { isDue($0, from: min(moment, .account)) }
+            ?? use(\.authorizePlatformError, where: { isDue($0, from: .request) }, namesUser: true)
         return number.flatMap(PlatformError.numbered)
     }
 

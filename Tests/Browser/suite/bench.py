@@ -254,5 +254,5 @@ def step_up_blocked(browser):
     browser.one("#more > summary").click()
     browser.press("Request in the access token")
     press_sign_in(browser)
-    browser.expect_page("/portal")
+    through_the_provider(browser, ADELE)
     browser.wait("the explanation", lambda: "53003" in browser.one("#result").text)

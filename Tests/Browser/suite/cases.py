@@ -222,7 +222,8 @@ def own(browser):
         browser.one("#login_hint").clear()
         browser.one("#login_hint").send_keys(ADELE)
         press_sign_in(browser)
-        if place == "token":
+        # Some come before anybody has signed in.
+        if place == "token" or number not in (50058, 16000):
             through_the_provider(browser, ADELE)
         browser.expect_page("/portal")
         browser.wait("the attempt", lambda: browser.all("#attempts [open]") and str(number) in browser.one("#attempts [open]").text)

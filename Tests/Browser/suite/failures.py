@@ -523,6 +523,7 @@ def numbers(browser):
         },
         "AADB2C": {"user": (90118, 90091, 90077)},
     }
+    of_account = {50076, 50079, 65001, 65004, 50020, 90094, 50105, 53003}
     for prefix, rows in table.items():
         for audience, numbers in rows.items():
             for number in numbers:
@@ -532,6 +533,9 @@ def numbers(browser):
                 browser.open("/ios")
                 browser.expect_log("Account signed out. Updating UX")
                 browser.press("Call Microsoft Graph API")
+                if number in of_account:
+                    browser.choose_account()
+                    browser.enter_password()
                 panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one(".step:has(.problem)").text) and text)
                 # B2C's errors name no trace.
                 assert who[audience] in panel and "Correlation ID" in panel and ("Trace ID" in panel) == (prefix == "AADSTS"), panel

@@ -669,6 +669,8 @@ def tiles(browser):
         browser.server.control(authorize_platform_error=50105)
         browser.open("/kiosk")
         browser.one("#start-external").click()
+        browser.choose_account(CUSTOMER)
+        browser.enter_password()
         browser.wait("why not", lambda: "not assigned" in browser.one("#message").text)
         browser.press("Try again")
         browser.choose_account(CUSTOMER)

@@ -125,4 +125,23 @@ extension PlatformError {
 
     /// All numbers, in order.
     package static let numbers = byNumber.keys.sorted()
+
+    /// The part of a sign-in in which the platform finds an error.
+    package enum Moment: Int, Sendable, CaseIterable, Comparable {
+        case request, account, authentication
+
+        package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    /// The numbers that depend on who has signed in: the state of the account, its device, its assignment, the policies
+    /// for it and its consents; and of the request what is only said then (t2-authz-06).
+    private static let ofAuthenticated: Set = [
+        50020, 50055, 50057, 50076, 50079, 50105, 53000, 53001, 53003, 53005, 65001, 65004, 90094, 500_011,
+    ]
+
+    /// The moment of a sign-in at which this error comes.
+    package var moment: Moment {
+        guard prefix == Self.workforcePrefix else { return .request }
+        return Self.ofAuthenticated.contains(number) ? .authentication : number == 50034 ? .account : .request
+    }
 }

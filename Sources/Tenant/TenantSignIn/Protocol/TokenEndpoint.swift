@@ -47,7 +47,7 @@ extension IdentityPlatform {
         let exchange = Exchange(request, clock: clock, isVersion1: isVersion1)
         do {
             try exchange.check()
-            if let error = controls.takePlatformError(.token) { throw error }
+            if let error = controls.takeTokenError() { throw error }
             let request = GrantRequest(
                 platform: self, exchange: exchange, segment: segment, settings: settings, isVersion1: isVersion1)
             guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }

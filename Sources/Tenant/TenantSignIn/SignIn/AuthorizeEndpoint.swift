@@ -43,7 +43,7 @@ extension IdentityPlatform {
         -> Response
     {
         do {
-            if let error = request.replay?.authorizationError ?? controls.takePlatformError(.authorize) { throw error }
+            if let error = request.replay?.authorizationError ?? controls.takeSignInError(at: .request) { throw error }
             return try begin(request, expires: clock.now().addingTimeInterval(DemoSignInFlow.lifetime), exchange)
         } catch {
             let error = error as? PlatformError ?? .serverError

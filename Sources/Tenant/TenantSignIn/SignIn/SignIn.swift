@@ -55,6 +55,7 @@ struct SignIn {
         guard let account = candidates.first else { return try fail(notSignedIn) }
         guard candidates.count == 1 else { return try fail(.ambiguousAccount) }
         take(account)
+        if let error = try demandedError() { return try fail(error.asInteraction) }
         if let authentication = flow.authentication,
             platform.grants.refusesSilently(account, met: authentication.secondFactor)
         {
@@ -291,6 +292,7 @@ struct SignIn {
     /// cannot go back to the answer of a form without sending the form again.
     mutating func next(notice: Notice? = nil) throws -> Response {
         flow.notice = notice
+        if let error = try demandedError() { return try fail(error) }
         switch platform.step(flow, client) {
         case .done(let account, let authentication): return try finish(account, authentication)
         case .refused(let error): return try fail(error)
@@ -299,6 +301,17 @@ struct SignIn {
         }
         let address = try address()
         return address.utf8.count > Self.mostAddressBytes ? try page() : try withCookie(.redirect(to: address))
+    }
+
+    /// Returns the error that rules have for the account, once it is known and once it has signed in, or throws one that
+    /// the application does not get. A customer's sign-in at the social provider is not the application's.
+    private func demandedError() throws -> PlatformError? {
+        guard request.purpose != .social, let account = platform.account(of: flow) else { return nil }
+        RuledRequest.current?.isBy(account)
+        let moment: PlatformError.Moment = flow.authentication == nil ? .account : .authentication
+        guard let error = platform.controls.takeSignInError(at: moment) else { return nil }
+        if error.isShownByTenant { throw error }
+        return error
     }
 
     private func form() throws -> SignInForm {
@@ -368,12 +381,6 @@ struct SignIn {
     }
 
     private func finish(_ account: DemoAccount, _ authentication: Authentication) throws -> Response {
-        // The authorization request need not say who signs in.
-        RuledRequest.current?.isBy(account)
-        if let error = platform.controls.takePlatformError(.authorize, namesUser: true) {
-            if error.isShownByTenant { throw error }
-            return try fail(error)
-        }
         platform.end(flow)
         var answer: [(String, String?)]
         switch request.purpose {
