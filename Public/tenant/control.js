@@ -184,3 +184,4 @@ document.addEventListener("submit", (event) => {
 search.addEventListener("input", () => filter());
 // The browser restores what was typed.
 addEventListener("pageshow", () => filter());
+document.getElementById("language-choice").addEventListener("change", ({ target }) => target.form.submit());

@@ -28,7 +28,7 @@ struct ControlPageTests {
             for name in ["rotate_key", "revoke", "require_mfa", "key_set", "clock_seconds"] {
                 #expect(!page.text.contains("name=\"\(name)\""), "\(name)")
             }
-            #expect(page.text.ranges(of: "name=\"times\"").count == 1)
+            #expect(page.text.ranges(of: "name=\"times\" type=\"number\"").count == 1)
             #expect(!page.text.contains("<option value=\"\">Normal</option>"))
             let action = try #require(page.text.firstMatch(of: /<form method="post" action="([^"]*)"/)?.output.1)
                 .replacing("&amp;", with: "&")
@@ -220,6 +220,40 @@ struct ControlPageTests {
             for list in lists {
                 #expect(list.output.0.contains(" required>") && list.output.2 == "<option value=\"\" selected>")
             }
+        }
+    }
+
+    @Test func `the numbers of a list stand in groups by the moment at which they come`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let page = try await tenant.browser().get("/control?ui_locales=en", headers: Self.html).text
+            for (key, titles) in [
+                (
+                    "authorize_platform_error",
+                    [
+                        "Before an account is chosen", "Once an account is chosen", "After the account has signed in",
+                    ]
+                ),
+                ("token_platform_error", ["About the application or the request", "About the account"]),
+            ] {
+                let form = try #require(page.split(separator: "<form ").first { $0.contains("data-key=\"\(key)\"") })
+                let groups = form.split(separator: "<optgroup label=\"").dropFirst()
+                #expect(groups.map { String($0.prefix { $0 != "\"" }) } == titles)
+                let numbers = form.matches(of: /<option value="([0-9]+)"/).compactMap { Int($0.output.1) }
+                #expect(numbers.sorted() == PlatformError.numbers)
+                #expect(groups.last?.contains("<option value=\"50105\"") == true)
+            }
+        }
+    }
+
+    @Test(arguments: [nil, "http://localhost:8080/"])
+    func `a claims challenge asks for no second factor, and leads to its mission where there is one`(
+        _ companion: String?
+    ) async throws {
+        try await TestTenant.run(configured: { $0.clients[0].homeURL = companion }) { (tenant) async throws in
+            let page = try await tenant.browser().get("/control?ui_locales=en", headers: Self.html).text
+            #expect(page.contains("No second factor follows unless “Require a second factor” is set"))
+            let link = "In Learn, “<a href=\"http://localhost:8080/ios#mission-second_factor\">"
+            #expect(page.contains(link) == (companion != nil) && page.contains("In Learn, ") == (companion != nil))
         }
     }
 

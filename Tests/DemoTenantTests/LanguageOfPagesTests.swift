@@ -136,8 +136,8 @@ struct LanguageOfPagesTests {
             #expect(english.count > 80)
             let apps = [TestTenant.web, TestTenant.native, TestTenant.script] + DemoClient.samples
             let accounts =
-                DemoAccount.builtIn.flatMap { [$0.displayName, $0.username] }
-                + apps.map { HTML(escaping: $0.name).text }
+                try DemoAccount.builtIn.flatMap { [$0.displayName, $0.username] }
+                + apps.map { HTML(escaping: $0.name).text } + Self.languages().all.map(\.name)
             let alike = try await sentences("/control?done=revoke&ui_locales=\(language)").filter { text in
                 // Words of the protocol are the same everywhere.
                 english.contains(text) && !accounts.contains(text) && !text.contains(/^[a-z_]+$/)

@@ -30,6 +30,7 @@ import {
   log,
   logError,
   restoreLog,
+  showStory,
   signInError,
   source,
   timeline,
@@ -73,12 +74,18 @@ let page = {
 
 /** The mission that is under way in this tab; see missions.js. */
 export const missionKey = `mission:${app}`;
+export const missionHash = "#mission-";
 
 // They stand in this order. Where the server says that this is the demo:
 if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
   const missions = addPanel("missions", t("panel.missions"), () => import("./missions.js"));
   // The list of them is folded while one is under way.
   if (ofTab.get(missionKey)) missions.update({ isClosedToo: true });
+  // The demo's page of failures leads to one of them.
+  if (location.hash.startsWith(missionHash)) {
+    showStory();
+    document.getElementById("missions").open = true;
+  }
 }
 addPanel("options", t("panel.options"), () => import("./options.js"));
 const claims = addPanel("claims", t("panel.claims"), async () => {

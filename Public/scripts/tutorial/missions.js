@@ -5,7 +5,7 @@ import { app, get, leave, post, signInAddress } from "../base/api.js";
 import { announce } from "../base/buttons.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
-import { known, missionKey, noReturn } from "./flow.js";
+import { known, missionHash, missionKey, noReturn } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
 
 const platform = document.body.dataset.page;
@@ -118,7 +118,7 @@ export async function fill(box) {
     finished = null;
     showLine();
   });
-  show(active?.id);
+  show(active?.id ?? location.hash.slice(missionHash.length));
 }
 
 /** Goes on with what is under way, after a trip to the provider too. */

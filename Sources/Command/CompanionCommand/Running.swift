@@ -89,7 +89,7 @@ enum Running {
         }
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try await makeServer(configuration, workers: workers, logger: logger)
-        tenantConfiguration.rooms.show { server.barOfFailures(in: $0, here: $1) }
+        tenantConfiguration.rooms.show { server.barOfFailures(in: $0, here: $1, languages: $2) }
         let stop = await StopSignals()
         _ = try await start {
             try await server.start(inheriting: manager.sockets, redirecting: manager.redirectSockets)

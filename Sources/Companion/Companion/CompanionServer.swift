@@ -145,8 +145,10 @@ package final class CompanionServer: Sendable {
     }
 
     /// Returns the bar of the demo tenant's page of failures, which leads back to a path; nil in an unknown language.
-    package func barOfFailures(in tag: String, here: String?) -> HTML? {
-        pages.languages.all.first { $0.tag == tag }.map { content.barOfFailures(in: $0, here: here) }
+    package func barOfFailures(in tag: String, here: String?, languages: HTML) -> HTML? {
+        pages.languages.all.first { $0.tag == tag }.map {
+            content.barOfFailures(in: $0, here: here, languages: languages)
+        }
     }
 
     /// Starts to serve requests.

@@ -14,9 +14,10 @@ extension FixedContent {
     /// - Parameters:
     ///   - place: the page's room, or the name of a page outside them; behind a space, the page has a menu of accounts.
     ///   - here: the path to which the page of the failures leads back.
+    ///   - languages: that page's own choice of a language.
     func bar(
         _ place: Substring, in language: Language, for application: Application?, here: String? = nil,
-        below origin: String = ""
+        below origin: String = "", languages: HTML? = nil
     ) -> HTML {
         let words = place.split(separator: " ")
         let current = words.first ?? ""
@@ -38,17 +39,17 @@ extension FixedContent {
             start: RoomBar.Room(
                 title: "<span>Companion</span>", address: origin + publicURL.homePath, isCurrent: current == "home"),
             rooms: rooms, menu: "\(text("bar.menu", in: language))",
-            language: current == "message" || current == "failures"
-                ? "" : "<div class=\"language\" id=\"language\"\(keeps)></div>",
-            content: ["own", "paste", "message", "failures"].contains(current)
+            language: languages
+                ?? (current == "message" ? "" : "<div class=\"language\" id=\"language\"\(keeps)></div>"),
+            content: ["own", "paste", "message"].contains(current)
                 ? menu
                 : "<p class=\"demo-note\" id=\"demo\">\(demoNote(in: language, for: application))</p>\(menu)"
         ).html
     }
 
     /// Returns the bar of the demo tenant's page of failures.
-    package func barOfFailures(in language: Language, here: String?) -> HTML {
-        bar("failures", in: language, for: nil, here: here, below: publicURL.origin)
+    package func barOfFailures(in language: Language, here: String?, languages: HTML) -> HTML {
+        bar("failures", in: language, for: nil, here: here, below: publicURL.origin, languages: languages)
     }
 
     private func path(of current: Substring, _ application: Application?) -> String {

@@ -2,6 +2,8 @@
 package struct Language: Sendable {
     /// The BCP 47 tag, such as `pt-BR`, which is also the file's name.
     package let tag: String
+    /// The name for itself.
+    package let name: String
     /// The index in ``Languages/all``.
     package let index: Int
     /// The texts of pages and scripts, by key.
@@ -17,6 +19,7 @@ package struct Language: Sendable {
 
     init(tag: String, index: Int, version: String, numbers: PlatformNumbers? = nil, file: LanguageFile) {
         self.tag = tag
+        name = file.name
         self.index = index
         page = file.page
         server = file.server

@@ -1,5 +1,5 @@
 import Foundation
-import TenantDirectory
+package import TenantDirectory
 package import WebFormats
 
 /// A key of `/control` as one row: its words, its field on the page, and its effect. The JSON interface, the page, the
@@ -13,8 +13,8 @@ package struct ControlKey: Sendable {
         case text
         /// One of these values by its title; the empty one is normal.
         case choice([(value: String, title: HTML)])
-        /// One of the platform's errors, whose names are the same in every language.
-        case platformError
+        /// One of the platform's errors, whose names are the same in every language, in groups by their moment.
+        case platformError([(title: HTML, moments: ClosedRange<PlatformError.Moment>)])
         /// One of these responses, or normal.
         case answer([Controls.InjectedAnswer.Preset])
         /// An error of an endpoint of native authentication.
@@ -89,6 +89,8 @@ package struct ControlKey: Sendable {
     package let done: HTML
     package let field: Field
     package let repetition: Repetition?
+    /// The mission of the companion's tutorials that shows it whole, with its title; nil if none does.
+    package let mission: (id: String, title: HTML)?
     /// The words for it that people type and the page has not. They are the platform's, in every language.
     package let searchWords: String
     /// Whether the page offers it for one app or person.
@@ -98,8 +100,9 @@ package struct ControlKey: Sendable {
     init(
         _ name: String, _ title: HTML?, _ meaning: HTML, _ kind: Kind, done: HTML = "The setting has changed.",
         isForEveryone: Bool = false, repetition: Repetition? = nil, lastingTitle: HTML? = nil,
-        searchWords: String = ""
+        searchWords: String = "", mission: (id: String, title: HTML)? = nil
     ) {
+        self.mission = mission
         (self.name, self.title, self.meaning, self.done, self.repetition) = (name, title, meaning, done, repetition)
         (field, action, self.lastingTitle, self.searchWords) = (kind.field, kind.action, lastingTitle, searchWords)
         if case .effect = action { isForRules = !isForEveryone } else { isForRules = false }
@@ -175,8 +178,11 @@ extension ControlKey.Kind {
             { (value) throws(Problem) in try value.choice(of: Choice.self) }, { .string($0.rawValue) })
     }
 
-    static func platformError(_ effect: Effect<Int>) -> Self {
-        Self(.platformError, effect, normal: .null, isOnce: true) { (value) throws(Problem) in
+    static func platformError(
+        _ effect: Effect<Int>, _ groups: [(HTML, ClosedRange<PlatformError.Moment>)]
+    ) -> Self {
+        Self(.platformError(groups.map { (title: $0, moments: $1) }), effect, normal: .null, isOnce: true) {
+            (value) throws(Problem) in
             if value == .null { return nil }
             guard let number = value.integer, PlatformError.numbered(number) != nil else {
                 let numbers = PlatformError.numbers.map(String.init).joined(separator: ", ")

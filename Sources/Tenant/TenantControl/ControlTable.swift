@@ -51,7 +51,13 @@ extension ControlKey {
                 ControlKey(
                     "authorize_platform_error", "The next sign-in",
                     "The sign-in ends with this error, in the application or on a page of the platform.",
-                    .platformError(\.authorizePlatformError), lastingTitle: "Every sign-in"),
+                    .platformError(
+                        \.authorizePlatformError,
+                        [
+                            ("Before an account is chosen", .request ... .request),
+                            ("Once an account is chosen", .account ... .account),
+                            ("After the account has signed in", .authentication ... .authentication),
+                        ]), lastingTitle: "Every sign-in"),
                 ControlKey(
                     "require_consent", "Ask for consent again",
                     "The next sign-in of this person shows the page with the permissions.",
@@ -89,7 +95,12 @@ extension ControlKey {
                 ControlKey(
                     "token_platform_error", "The next token request",
                     "The application shows what the error means and who can fix it.",
-                    .platformError(\.tokenPlatformError),
+                    .platformError(
+                        \.tokenPlatformError,
+                        [
+                            ("About the application or the request", .request ... .request),
+                            ("About the account", .account ... .authentication),
+                        ]),
                     repetition: Repetition(
                         note:
                             "AADSTS90033 happens twice. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
@@ -153,11 +164,11 @@ extension ControlKey {
                     .mark(\.tokenExpiry), searchWords: "401 expired CAE continuous access evaluation"),
                 ControlKey(
                     "claims_challenge", "Begin a claims challenge at Graph",
-                    "Graph refuses every token until the application requests one with the named claims.",
+                    "Graph refuses every token until the application requests one with the named claims. No second factor follows unless “Require a second factor” is set for the person as well.",
                     .mark(\.claimsChallenge),
                     searchWords:
-                        "second factor MFA multi-factor 2FA conditional access step-up CAE continuous access evaluation 401"
-                ),
+                        "second factor MFA multi-factor 2FA conditional access step-up CAE continuous access evaluation 401",
+                    mission: ("second_factor", "A second factor (claims challenge)")),
                 ControlKey(
                     "missing_scope", "A scope that the APIs require",
                     "A call without this scope is refused with 403, and the application can ask for it.",

@@ -839,7 +839,8 @@ def control_search(browser):
 
 @test("what the search finds among the choices of a list is named in its row and chosen with one press; what is active says it in the option's words; what is said covers neither the row nor what is active; on a phone the failures come first while nothing is active")
 def control_hits(browser):
-    found = "AADSTS50011: The redirect URI specified in the request does not match those configured for the application."
+    words = "AADSTS50011: The redirect URI specified in the request does not match those configured for the application."
+    found = f"Before an account is chosen: {words}"
     box = "const box = (e) => { const { top, bottom, left, right } = document.querySelector(e).getBoundingClientRect(); return [left, top, right, bottom]; };"
     for width, height in ((390, 844), (768, 900), (1440, 900)):
         browser.size(width, height)
@@ -858,7 +859,7 @@ def control_hits(browser):
         browser.expect_accessible(f"control with hits at {width}")
         next(each for each in browser.all("[data-key=authorize_platform_error] .hits button") if each.text == found).click()
         browser.wait("it is active", lambda: browser.all(".rules li"))
-        assert browser.one(".rules li").text.split("\n")[1] == f"The next sign-in: {found}", browser.one(".rules li").text
+        assert browser.one(".rules li").text.split("\n")[1] == f"The next sign-in: {words}", browser.one(".rules li").text
         assert browser.driver.execute_script("return document.activeElement.id") == "authorize_platform_error", "the focus is lost"
         assert found not in hits(), "what is chosen is offered"
         browser.wait("what was done", lambda: "The setting has changed." in browser.one("#notice").text)
@@ -876,6 +877,27 @@ def control_hits(browser):
         assert now < search or width >= 896, "what is active does not come first"
         browser.press("Undo")
         browser.wait("it is undone", lambda: not browser.all(".rules li"))
+
+
+@test("the page of failures names the demo's account and changes its language, and leads from a claims challenge to the mission that shows it whole")
+def control_head(browser):
+    for width in (1440, 390):
+        browser.size(width, 900)
+        browser.driver.get(browser.server.tenant + "/control?ui_locales=en&return_to=/macos")
+        browser.settled()
+        assert browser.one(".demo-note").text.split(" / ") == ["adele@contoso.example", "demo"], browser.one(".demo-note").text
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
+        if width == 390:
+            browser.one(".rooms-open").click()
+        browser.shoot(f"control head {width}")
+        Select(browser.one("#language-choice")).select_by_value("sv")
+        browser.wait("Swedish", lambda: browser.one("h1").text == "Framkalla fel")
+        assert browser.driver.execute_script("return document.querySelector('.rooms a').href") == browser.server.origin + "/macos"
+    browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+    unfold(browser, "claims_challenge")
+    assert "No second factor follows unless “Require a second factor” is set" in browser.one("[data-key=claims_challenge]").text
+    browser.press("A second factor (claims challenge)")
+    browser.wait("the mission", lambda: not browser.at_tenant() and browser.one("[data-mission=second_factor][open] .mission-now").is_displayed())
 
 
 TARGETS = """

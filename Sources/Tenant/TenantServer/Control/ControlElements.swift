@@ -12,6 +12,8 @@ struct ControlElement {
     let action: String
     /// The rule of the page's choice that has the setting alone; nil if there is none.
     var rule: Int?
+    /// The companion's start page; nil if the tenant runs alone.
+    let companionURL: String?
     /// Whether it makes a rule for one app or person: then the page says how often, and a list begins with no choice.
     let isForRule: Bool
     /// Whether that rule stays until someone ends it.
@@ -29,7 +31,7 @@ struct ControlElement {
         """
         <form method="post" action="\(action)" class="setting \(style)" data-key="\(name)"\(words)>
         \(elements)
-        <p class="small" id="\(effectID)">\(HTML(saying: key.meaning))\(timesNote)</p>
+        <p class="small" id="\(effectID)">\(HTML(saying: key.meaning))\(missionNote)\(timesNote)</p>
         </form>
 
         """
@@ -57,8 +59,10 @@ struct ControlElement {
                 "type=\"text\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Mail.Read\"\(required)",
                 "\(value?.string ?? "")")
         case .choice(let choices): select(choices, [], selected: value?.string ?? "")
-        case .platformError:
-            select([("", "None")], Self.platformErrors, selected: value?.integer.map(String.init) ?? "")
+        case .platformError(let groups):
+            select(
+                [("", "None")], [], selected: value?.integer.map(String.init) ?? "",
+                groups: groups.map { platformErrors($0.title, $0.moments) })
         case .account(let verb):
             select([], accounts.map { ($0.username, $0.displayName) }, selected: "", verb: verb)
         case .answer(let presets): answer(presets)
@@ -69,8 +73,20 @@ struct ControlElement {
         }
     }
 
-    private static let platformErrors = PlatformError.numbers.compactMap { number in
-        PlatformError.numbered(number).map { ("\(number)", $0.option) }
+    private func platformErrors(_ title: HTML, _ moments: ClosedRange<PlatformError.Moment>) -> HTML {
+        let errors = PlatformError.numbers.compactMap(PlatformError.numbered).filter { moments.contains($0.moment) }
+        let chosen = value?.integer.map(String.init) ?? ""
+        return group(HTML(saying: title), errors.map { ("\($0.number)", "\($0.option)") }, chosen)
+    }
+
+    private func group(_ title: HTML, _ choices: [(String, HTML)], _ selected: String) -> HTML {
+        "<optgroup label=\"\(title)\">\(Self.options(choices, selected))</optgroup>"
+    }
+
+    private var missionNote: HTML {
+        guard let companionURL, let mission = key.mission else { return "" }
+        let link: HTML = "<a href=\"\(companionURL)ios#mission-\(mission.id)\">\(HTML(saying: mission.title))</a>"
+        return " \(HTML(saying: "In Learn, “%@” shows it whole.", link))"
     }
 
     /// A rule says itself how often.
@@ -96,11 +112,11 @@ struct ControlElement {
 
     private func select(
         _ choices: [(String, HTML)], _ names: [(String, String)], selected: String, verb: HTML = "Set",
-        beside: HTML = ""
+        beside: HTML = "", groups: [HTML] = []
     ) -> HTML {
         """
         \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
-        \(options(choices, names, selected))</select>\(beside)\(setButton(verb: verb))</div>
+        \(options(choices, names, selected))\(groups)</select>\(beside)\(setButton(verb: verb))</div>
         """
     }
 
@@ -137,7 +153,7 @@ struct ControlElement {
         let now = "\(value?["endpoint"]?.string ?? "") \(value?["error"]?.string ?? "")"
         let endpoints = Controls.NativeEndpoint.allCases.map { endpoint -> HTML in
             let errors = endpoint.errors.map { ("\(endpoint.rawValue) \($0)", "\($0)" as HTML) }
-            return "<optgroup label=\"\(endpoint.rawValue)\">\(Self.options(errors, now))</optgroup>"
+            return group("\(endpoint.rawValue)", errors, now)
         }
         let normal = Self.options([("", HTML(saying: "None"))], value?["endpoint"] == nil ? "" : now)
         let suberrors = Controls.NativeFailure.suberrors.map { ($0, "\($0)" as HTML) }

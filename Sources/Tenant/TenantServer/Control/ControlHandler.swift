@@ -87,7 +87,8 @@ struct ControlHandler: PlatformHandler {
 
     private func controlPage(notice: HTML?, _ kept: ControlQuery) -> ControlPage {
         ControlPage(
-            bar: rooms.bar(kept.returnTo), state: controlState(), active: controls.rules, accounts: people.accounts,
+            bar: rooms.bar(kept.returnTo, languages: kept.languageMenu(layout.languages.all)),
+            state: controlState(), active: controls.rules, accounts: people.accounts,
             clients: registrations.all,
             requests: clients.section(mark), notice: notice,
             address: "\(addresses.baseURL)/control",

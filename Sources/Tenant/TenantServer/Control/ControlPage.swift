@@ -114,7 +114,7 @@ struct ControlPage: Page {
         let ofRule = kept.isForSome ? ownRules.compactMap { key.json($0.effects) }.last ?? .null : nil
         return ControlElement(
             key: key, value: ofRule ?? state[key.name], accounts: accounts, action: kept.address(),
-            rule: kept.isForSome ? ownRule(key) : nil, isForRule: kept.isForSome,
+            rule: kept.isForSome ? ownRule(key) : nil, companionURL: companionURL, isForRule: kept.isForSome,
             isLasting: kept.isForSome && kept.times == nil
         ).html
     }

@@ -2,6 +2,7 @@ import HTTPServer
 import HTTPWire
 import Languages
 import TenantControl
+import TenantSignIn
 import WebFormats
 
 /// The query parameters that the control page keeps from one request to the next.
@@ -55,8 +56,24 @@ struct ControlQuery {
     }
 
     /// The parameters that the form for a condition keeps.
-    var hiddenFields: [HTML] {
-        pageParameters.compactMap { name, value in
+    var hiddenFields: [HTML] { Self.hidden(pageParameters) }
+
+    /// Returns the form that shows the page in another language.
+    func languageMenu(_ languages: [Language]) -> HTML {
+        let fields = [("return_to", returnTo), ("client", client), ("user", user), ("times", times)]
+        let options = languages.map { language -> HTML in
+            let selected: HTML = language.tag == DemoLanguage.tag ? " selected" : ""
+            return "<option value=\"\(language.tag)\" lang=\"\(language.tag)\"\(selected)>\(language.name)</option>"
+        }
+        return """
+            <form method="get" action="/control" class="language">\(Self.hidden(fields))\
+            <select id="language-choice" name="ui_locales" aria-label="\(HTML(saying: "Language"))">\(options)</select>\
+            <button>\(HTML(saying: "Choose"))</button></form>
+            """
+    }
+
+    private static func hidden(_ parameters: [(String, String?)]) -> [HTML] {
+        parameters.compactMap { name, value in
             value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">\n" }
         }
     }
