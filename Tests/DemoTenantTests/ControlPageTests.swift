@@ -252,8 +252,26 @@ struct ControlPageTests {
         try await TestTenant.run(configured: { $0.clients[0].homeURL = companion }) { (tenant) async throws in
             let page = try await tenant.browser().get("/control?ui_locales=en", headers: Self.html).text
             #expect(page.contains("No second factor follows unless “Require a second factor” is set"))
-            let link = "In Learn, “<a href=\"http://localhost:8080/ios#mission-second_factor\">"
+            let link = "In Learn, “<a href=\"http://localhost:8080/ios#mission=second_factor\">"
             #expect(page.contains(link) == (companion != nil) && page.contains("In Learn, ") == (companion != nil))
+        }
+    }
+
+    @Test func `the failures for everyone are listed with their names in a language, the newest first`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            _ = try await tenant.browser().control([
+                "claims_challenge": true, "rules": [["when": ["user": "adele@contoso.example"], "token_delay_ms": 5]],
+            ])
+            _ = try await tenant.browser().control(["rules": [["graph_error": ["status": 503]]]])
+            let expected: [JSONValue] = [
+                ["name": "Graph", "place": "now"],
+                ["name": "Börja med en anspråksutmaning i Graph", "place": "claims_challenge"],
+            ]
+            #expect(tenant.tenant.failuresForEveryone(in: "sv") == expected)
+            #expect(
+                tenant.tenant.failuresForEveryone(in: "en").last?["name"] == "Begin a claims challenge at Graph")
+            _ = try await tenant.browser().control(["reset": true])
+            #expect(tenant.tenant.failuresForEveryone(in: "en") == [])
         }
     }
 

@@ -97,9 +97,16 @@ export async function send(path, request) {
 export const get = (path) => send(path);
 export const post = (path, body = {}) => send(path, { method: "POST", body });
 
+/** Hears the answer about the applications. */
+let tellOfApplications = (_) => {};
+
+/** Calls this with the answer about the applications, once the page asks for it. */
+export const onApplications = (heard) => (tellOfApplications = heard);
+
 /** Returns the configured applications, with the page's own as `own`, whose title it shows. Throws Failure. */
 export async function loadApplications() {
   const known = await get("/api/apps");
+  tellOfApplications(known);
   const own = known.apps.find(({ id }) => id === app) ?? null;
   if (own) document.getElementById("title").textContent = own.title;
   return { ...known, own };

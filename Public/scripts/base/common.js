@@ -1,7 +1,7 @@
 // Every page has these: the choice of the language at its foot, on a kiosk as buttons for fingers; a note while the device is offline, and
-// its end on a shared device, which a kiosk has in its own way.
+// its end on a shared device, which a kiosk has in its own way. In the demo, the bar of Learn and Portal tells the failures for everyone.
 
-import { onTold, post } from "./api.js";
+import { get, onApplications, onTold, post } from "./api.js";
 import { element, isBlocked, isShared, language, leaving, loadTexts, t } from "./page.js";
 
 const languages = {
@@ -78,6 +78,31 @@ async function sayBlocked() {
   document.body.prepend(note);
 }
 
+// MARK: The demo
+
+/** Says which failures are set for everyone, as the page begins and whenever it comes into sight again. */
+function tellFailures() {
+  const rooms = document.querySelector(".topbar > .rooms");
+  const line = element("p", "failures-set");
+  line.setAttribute("role", "status");
+  rooms.after(line);
+  const show = async ({ demo_failures: failures = [] }) => {
+    if (failures.length === 0) return line.replaceChildren();
+    await loadTexts("failures");
+    const names = failures.map(({ name }) => name).join(", ");
+    const { length: count } = failures;
+    const text = count > 1 ? t("failures.several", { count, names }) : t("failures.one", { names });
+    const link = element("a", "", t("failures.see"));
+    link.href = `${rooms.querySelector("a[href*='/control?']").href}#${count > 1 ? "now" : failures[0].place}`;
+    line.replaceChildren(element("span", "", text), element("span", "", link));
+  };
+  const tryTo = (known) => show(known).catch(() => {});
+  onApplications(tryTo);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") get("/api/apps").then(tryTo, () => {});
+  });
+}
+
 // MARK: A shared device, and a kiosk
 
 /** Empties the page, and ends what it has begun, which would not find its elements: answers and events by the signal, timers and frames. */
@@ -111,4 +136,5 @@ if (isShared || isKiosk) leaveNothing();
 // A kiosk is one tab, and has its own way with the others.
 if (isShared && !isKiosk) endWithOtherTabs();
 if (!isKiosk) watchConnection();
+if (document.querySelector(".rooms:has([aria-current]) ~ #demo:not(:empty)")) tellFailures();
 if (!isKiosk && isBlocked()) sayBlocked().catch(() => {});

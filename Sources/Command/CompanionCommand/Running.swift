@@ -88,6 +88,7 @@ enum Running {
                 \.self)
         }
         configuration.demoControlURL = tenant.baseURL + "/control"
+        configuration.demoFailures = { tenant.failuresForEveryone(in: $0) }
         let server = try await makeServer(configuration, workers: workers, logger: logger)
         tenantConfiguration.rooms.show { server.barOfFailures(in: $0, here: $1, languages: $2) }
         let stop = await StopSignals()

@@ -144,7 +144,7 @@ package final class Controls: Sendable {
         _ namesUser: Bool = false
     ) -> (value: Value, rule: Int)? {
         let request = RuledRequest.current
-        let isConditional = memory.withLock { $0.rules.contains { $0.when != Rule.Condition() } }
+        let isConditional = memory.withLock { $0.rules.contains { !$0.when.isForEveryone } }
         // It reads other things, so that it is not called while this is locked.
         let subject = isConditional ? request?.subject ?? RuledRequest.Subject() : RuledRequest.Subject()
         return memory.withLock { memory in

@@ -12,6 +12,9 @@ package struct Rule: Sendable {
         /// The claim `sid` of a sign-on session's tokens.
         package var session: String?
 
+        /// Whether it holds for every request.
+        package var isForEveryone: Bool { self == Self() }
+
         /// Whether it holds. What a request does not say about itself meets no condition.
         package func holds(for subject: RuledRequest.Subject) -> Bool {
             (clientID == nil || clientID == subject.clientID) && (username == nil || username == subject.username)

@@ -16,7 +16,7 @@ struct DemoResponder: Responder {
     private let configuration: DemoTenantConfiguration
     private let platform: Platform
     private let assets: StaticFiles
-    private let layout: PageLayout
+    let layout: PageLayout
     private let identity: IdentityPlatform
     private let graph: Graph
     private let controlHandler: ControlHandler

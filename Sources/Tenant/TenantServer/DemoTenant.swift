@@ -16,6 +16,7 @@ public final class DemoTenant: Sendable {
     private let stateLock: FileLock?
     let platform: Platform
     private let server: HTTPServer
+    let layout: PageLayout
     private let announcement: Later<@Sendable () -> JSONValue>
     /// Closes the connections of the server, which is made after its responder.
     private let closing = Later<@Sendable () async -> Void>()
@@ -46,12 +47,12 @@ public final class DemoTenant: Sendable {
         server.deadlines.handler = .seconds(660)
         // For a client that is gone meanwhile, nothing is redeemed.
         server.cancelsAtHalfClose = true
+        let responder = try DemoResponder(
+            configuration, platform: platform, announcement: announcement,
+            closeIdleConnections: { [closing] in await closing.value?() })
+        layout = responder.layout
         self.server = HTTPServer(
-            configuration: server, workers: workers,
-            responder: try DemoResponder(
-                configuration, platform: platform, announcement: announcement,
-                closeIdleConnections: { [closing] in await closing.value?() }),
-            logger: logger)
+            configuration: server, workers: workers, responder: responder, logger: logger)
     }
 
     /// Only one tenant can use a state file: each would write its own state over the other's.

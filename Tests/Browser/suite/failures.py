@@ -7,6 +7,7 @@ from urllib.parse import unquote
 from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE
+from .looks import SHIFT
 from .missions import expect_under_way, start
 from .registry import registry
 
@@ -887,3 +888,36 @@ def graceful_stop(browser):
     browser.server.stop()
     status = browser.server.process.returncode
     assert status == 0, f"it ended with {status}"
+
+
+@test("a failure that is set for everyone is told on Learn and Portal before it is met, in a line that moves nothing and leads to its row; what is undone is told no more")
+def told(browser):
+    def line():
+        return [each.text for each in browser.all(".failures-set span")]
+
+    def come_back():
+        browser.driver.execute_script("document.dispatchEvent(new Event('visibilitychange'))")
+
+    browser.server.control(claims_challenge=True, rules=[{"when": {"user": ADELE}, "graph_delay_ms": 1}])
+    for path in ("/ios", "/portal"):
+        for width, height in ((1440, 900), (390, 844)):
+            browser.size(width, height)
+            browser.open(path)
+            browser.wait("the line", lambda: line() == ["A failure is set for everyone: Begin a claims challenge at Graph", "See or undo"])
+            browser.settled()
+            shift, nodes = browser.driver.execute_async_script(SHIFT)
+            assert shift < 0.02, f"{path} at {width}: {shift:.3f} by {nodes}"
+            assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"{path} at {width} scrolls sideways"
+            browser.shoot(f"failure told {path[1:]} {width}")
+            browser.expect_accessible(f"failure told {path} {width}")
+    browser.press("See or undo")
+    browser.wait("its row", lambda: browser.at_tenant() and browser.driver.execute_script(
+        "const { top, bottom } = document.getElementById('claims_challenge').getBoundingClientRect(); return top >= 0 && bottom <= innerHeight && bottom > 0"))
+    browser.open("/ios")
+    browser.wait("the line", line)
+    browser.server.control(graph_error={"status": 503})
+    come_back()
+    browser.wait("both", lambda: line()[:1] == ["2 failures are set for everyone: Graph, Begin a claims challenge at Graph"])
+    browser.server.reset()
+    come_back()
+    browser.wait("none", lambda: not line())

@@ -44,7 +44,11 @@ struct ServerEndpoints: Sendable {
         case .found(let session):
             guard access.role(of: session) == nil else { return nil }
             return .json(ServerEndpoints.applications(configuration, session, in: language))
-        case .absent: return applicationsOfNobody[language.index]
+        case .absent:
+            guard configuration.demoFailures?(language.tag).isEmpty == false else {
+                return applicationsOfNobody[language.index]
+            }
+            return .json(ServerEndpoints.applications(configuration, nil, in: language))
         case .unknown, nil: return nil
         }
     }
@@ -85,6 +89,7 @@ struct ServerEndpoints: Sendable {
             answer["checked_at"] = .orNull(operation.known.checkedAt.map(Timeline.text))
         }
         answer["demo_control_url"] = .text(configuration.demoControlURL)
+        answer["demo_failures"] = configuration.demoFailures.map { .array($0(language.tag)) }
         return .object(answer)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+package import WebFormats
 
 /// The complete configuration, already validated. `Settings.swift` declares the keys;
 /// ``CompanionConfiguration/read(options:environment:file:needsApplications:)`` reads them.
@@ -69,6 +70,8 @@ package struct CompanionConfiguration: Sendable {
     package var authorityFile: String?
     /// The control page of the built-in demo tenant; nil outside the demo.
     package var demoControlURL: String?
+    /// Lists the failures that are set at it for everyone, as a language names them; nil outside the demo.
+    package var demoFailures: (@Sendable (_ tag: String) -> [JSONValue])?
 
     /// The separate listener for `/metrics`; nil serves it on `host` and `port`, to this machine only.
     package var metricsListener: ListenAddress?
