@@ -24,7 +24,7 @@ const TERMS = [
   ["ID-token", ["id_token"]],
   ["redirect URI", ["redirect_uri"]],
   ["scopes?", ["scopes", "scope"]],
-  ["claims", ["claims", "claim"]],
+  ["claims", ["claim"]],
   ["acquireTokenSilent", ["silent"]],
   ["JWT", ["token"]],
   ["silent", ["silent"]],
@@ -34,7 +34,7 @@ const TERMS = [
   ["what is PKCE?", ["pkce"]],
   ["What’s the nonce", ["nonce"]],
   ["What does “nonce” mean?", ["nonce"]],
-  ["what are claims?", ["claims", "claim"]],
+  ["what are claims?", ["claim"]],
   ["Vad är en nonce?", ["nonce"]],
   ["vad betyder id_token", ["id_token"]],
   ["O que é um token?", ["token"]],
@@ -45,6 +45,10 @@ const TERMS = [
   ["PKCEとは？", ["pkce"]],
   ["nonce とは何ですか。", ["nonce"]],
   ["state", ["state"]],
+  ["2FA", ["second_factor"]],
+  ["multi-factor authentication", ["second_factor"]],
+  ["single sign-on", ["sso"]],
+  ["secrets", ["secrets", "client_secret"]],
   ["what is", []],
   ["Whatever", ["whatever"]],
   ["what is wrong, and why?", []],
@@ -372,6 +376,23 @@ for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
       ...DOCUMENTS.flatMap((row) => (row[1] ?? []).map((rule) => `discovery.${rule}`)),
     ];
     assert.deepEqual(keys.filter((key) => !page[`paste.${key}`]), []);
+  });
+}
+
+/** Words that people type, each with a meaning in each language. */
+const ASKED = [
+  ..."MFA;second factor;multi-factor;consent;admin consent;Conditional Access;broker;cp1;CAE;continuous access evaluation".split(";"),
+  ..."client secret;secret;certificate;single sign-on;SSO;keychain;bundle ID;discovery document;metadata;case;kiosk;logo;portal".split(";"),
+  ..."tenant;authority;app registration;redirect URI;client ID;refresh token;scope;permissions;claim;claims;WWW-Authenticate".split(";"),
+];
+
+for (const tag of ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]) {
+  Deno.test(`the words that people type are explained in ${tag}, the token without cp1`, () => {
+    const { page } = JSON.parse(Deno.readTextFileSync(new URL(`../../Public/languages/${tag}.json`, import.meta.url)));
+    const tables = ["paste.term", "parameter", "response", "claim"];
+    const isExplained = (word) => termsIn(word).some((name) => tables.some((table) => page[`${table}.${name}`]));
+    assert.deepEqual(ASKED.filter((word) => !isExplained(word)), []);
+    assert(!page["claim.token"].includes("cp1"));
   });
 }
 

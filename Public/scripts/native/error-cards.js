@@ -72,6 +72,11 @@ function folded(follows, bundleID) {
 /** The cards of a text; those of a long one take the place of what shows how much of it is read. */
 export const errorCards = (text) => isLong(text) ? [reading(text)] : cards(findings(text));
 
+/** Whether there is nothing in a text that could be explained. */
+export const tellsNothing = (text) => hasNothing(findings(text));
+
+const hasNothing = ({ descriptions, facts, causes }) => facts.length === 0 && causes.length === 0 && descriptions.length === 0;
+
 /** Whether it takes more than a moment to read a text. */
 export const isLong = (text) => text.length > 200_000;
 
@@ -102,8 +107,9 @@ async function readLong(text, shown, progress) {
   if (found) shown.replaceWith(...cards(found));
 }
 
-function cards({ descriptions, facts, causes, follows, bundleID }) {
-  if (facts.length === 0 && causes.length === 0 && descriptions.length === 0) {
+function cards(found) {
+  const { descriptions, facts, causes, follows, bundleID } = found;
+  if (hasNothing(found)) {
     return [element("section", "card", element("p", "", t("explain.nothing")))];
   }
   const says = descriptions.map((each) => element("blockquote", "says", each));

@@ -37,3 +37,7 @@ async function readLink() {
 
 addEventListener("hashchange", readLink);
 readLink();
+
+// Its own page is for nothing else; on a screen that is touched a keyboard would cover half of it.
+const isAlone = document.querySelector("main.paste");
+if (isAlone && !location.hash && !box.value && !matchMedia("(pointer: coarse)").matches) box.focus();

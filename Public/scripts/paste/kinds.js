@@ -97,14 +97,45 @@ export function kindOf(text) {
 
 /** Terms that have another one's meaning. */
 const alike = {
+  "2fa": "second_factor",
   acquiretoken: "interactive",
   acquiretokensilent: "silent",
   acquiretokensilently: "silent",
+  administrator_consent: "admin_consent",
+  app_id: "client_id",
+  application_id: "client_id",
+  application_registration: "app_registration",
   authorization_code: "code",
+  bundle_identifier: "bundle_id",
+  cert: "certificate",
+  claims: "claim",
+  client_capability: "cp1",
+  continuous_access_evaluation: "cae",
+  discovery: "discovery_document",
+  discovery_metadata: "discovery_document",
   jwt: "token",
+  keychain_group: "keychain",
+  keychain_sharing: "keychain",
   login: "interactive",
+  metadata: "discovery_document",
+  mfa: "second_factor",
+  multi_factor: "second_factor",
+  multi_factor_authentication: "second_factor",
+  multifactor: "second_factor",
+  multifactor_authentication: "second_factor",
+  openid_configuration: "discovery_document",
+  permission: "scope",
+  redirect: "redirect_uri",
+  redirect_url: "redirect_uri",
+  registration: "app_registration",
   scp: "scope",
+  secret: "client_secret",
   silently: "silent",
+  single_sign_on: "sso",
+  test_portal: "portal",
+  two_factor: "second_factor",
+  two_factor_authentication: "second_factor",
+  www_authenticate: "claims_challenge",
 };
 
 /** A question around a term, in the pages' languages, and its articles. */
@@ -118,7 +149,7 @@ const questions = [
 export function termsIn(text) {
   const bare = text.slice(0, 200).trim().toLowerCase().replace(/[?？.。:]{1,3}$/, "").replace(/["“”'«»「」*`]/g, "");
   const asked = questions.reduce((left, part) => left.replace(part, ""), bare.trim()).replace(/\((?:with:)?\)$/, "");
-  const [word] = /^[a-z][a-z\d_]{0,39}$/.exec(asked.trim().replace(/[\s-]+/g, "_")) ?? [];
+  const [word] = /^[a-z\d][a-z\d_]{0,39}$/.exec(asked.trim().replace(/[\s-]+/g, "_")) ?? [];
   return word === undefined ? [] : [...new Set([word, word.replace(/s$/, "")].map((each) => alike[each] ?? each))];
 }
 

@@ -9,10 +9,11 @@ import { fragment, NoCase, readCase } from "../base/case.js";
 import { claimsTable, loadClaims, valuesTable } from "../base/claims-table.js";
 import { readDiscovery } from "./discovery-text.js";
 import { judgment } from "../native/authority.js";
-import { errorCards, isLong, loadExplanations } from "../native/error-cards.js";
+import { errorCards, isLong, loadExplanations, tellsNothing } from "../native/error-cards.js";
 import { finding, lintCards } from "../native/lint-cards.js";
 import { isOther } from "../native/lint-text.js";
-import { authorityIn, caseIn, kindOf, kinds, termsIn, tokensIn } from "./kinds.js";
+import { authorityIn, caseIn, kindOf, kinds, tokensIn } from "./kinds.js";
+import { isTerm, isWord, termCard } from "./terms.js";
 import { checkSignature, checkTimes, judgeToken } from "./token-text.js";
 import { filled, own } from "../base/values.js";
 
@@ -43,9 +44,7 @@ const readers = {
   },
   case(text) {
     try {
-      const link = element("a", "button", t("paste.case_open"));
-      link.href = `${base}/native/case${fragment(readCase(caseIn(text) ?? text))}`;
-      return [card(t("paste.kind.case"), element("p", "buttons", link))];
+      return caseCards(readCase(caseIn(text) ?? text));
     } catch (fault) {
       if (!(fault instanceof NoCase)) throw fault;
       return [card(t("paste.kind.case"), finding("bad", t(`case.error.${fault.reason}`, { place: fault.place })))];
@@ -57,19 +56,24 @@ const readers = {
     const rows = read.members.map(([name, value]) => [name, value, t(`paste.member.${name}`)]);
     return [card(t("lint.findings"), ...judged(read.found, "discovery")), card(t("paste.parts"), valuesTable(t("paste.name"), rows))];
   },
-  term(text) {
-    const found = meanings(text);
-    return found.length > 0 ? [card(text.trim(), ...found.map((each) => element("p", "", each)))] : nothing("term");
-  },
+  term: (text) => [termCard(text, known, put)],
 };
 
-/** The meanings of a term alone: in general, or else in a request or a response, and as a claim. */
-function meanings(text) {
-  const [term, ...others] = termsIn(text).map((name) => {
-    const general = t(`paste.term.${name}`);
-    return general ? [general] : [t(`parameter.${name}`), t(`response.${name}`), t(`claim.${name}`)].filter(Boolean);
-  });
-  return [...new Set(term?.length > 0 ? term : others.flat())];
+/** A case in a few lines, with the page that has all of it, and what its error's number means. */
+function caseCards(found) {
+  const { kind, outcome, steps } = found;
+  const link = element("a", "button", t("paste.case_open"));
+  link.href = `${base}/native/case${fragment(found)}`;
+  const rows = [
+    [t("case.outcome"), [outcome.code, outcome.number].filter(Boolean).join(" · ")],
+    [t("case.kind"), kind],
+    [t("case.steps"), steps.map(({ step, outcome: came }) => `${step}: ${came}`).join(" → ") || t("case.no_steps")],
+  ];
+  const facts = rows.flatMap(([name, value]) => [element("dt", "", name), element("dd", "mono", value)]);
+  return [
+    card(t("paste.kind.case"), element("dl", "facts", ...facts), element("p", "buttons", link)),
+    ...(outcome.number ? errorCards(outcome.number).slice(0, 1) : []),
+  ];
 }
 
 function judged(found, kind) {
@@ -191,14 +195,24 @@ function choice(kind) {
     show();
     document.getElementById("paste-kind").focus();
   });
-  const clear = button(t("paste.clear"), () => {
-    box.value = "";
-    show();
-    box.focus();
-  });
+  const clear = button(t("paste.clear"), () => put(""));
   taken.replaceChildren(Object.assign(element("label", "", t("paste.taken")), { htmlFor: select.id }), select, clear);
   const said = document.getElementById("said");
   if (said.textContent !== words(kind)) said.textContent = words(kind);
+}
+
+/** A word that is neither explained nor in an error has an answer of its own. */
+function recognized(text) {
+  if (isTerm(text)) return "term";
+  const kind = kindOf(text);
+  return kind === "error" && isWord(text) && tellsNothing(text) ? "term" : kind;
+}
+
+/** Puts a text into the box, and reads it. */
+function put(text) {
+  box.value = text;
+  show();
+  box.focus();
 }
 
 const words = (kind) => `${t("paste.taken")} ${t(`paste.kind.${kind}`)}`;
@@ -214,7 +228,7 @@ function show() {
     document.getElementById("said").textContent = "";
     return place.replaceChildren();
   }
-  const kind = chosen ?? (meanings(text).length > 0 ? "term" : kindOf(text));
+  const kind = chosen ?? recognized(text);
   choice(kind);
   place.replaceChildren(...heading(kind), ...readers[kind](text));
 }
@@ -244,7 +258,7 @@ export function read() {
 }
 
 async function begin() {
-  known = get("/api/device").catch(() => ({ demo: false }));
+  known = get("/api/apps").catch(() => ({ demo: false, apps: [] }));
   await Promise.all([
     loadExplanations(),
     loadClaims(),

@@ -403,7 +403,7 @@ def narrow_claims(browser):
             assert lines <= 2 or name not in ("aud", "oid", "tid"), f"the GUID of {name} takes {lines} lines at {width}"
     browser.size(1280, 800)
     browser.open("/paste")
-    browser.press("JWT")
+    browser.press("eyJ…")
     browser.wait("the claims side by side", lambda: browser.all(".claims td") and not any(row[3] for row in browser.driver.execute_script(CLAIMS)))
     browser.size(390, 844)
     assert all(row[2] and row[3] for row in browser.driver.execute_script(CLAIMS)), "a pasted token's claims on a phone"

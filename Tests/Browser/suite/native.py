@@ -248,7 +248,7 @@ ERRORS = [
      ["AADSTS65001", "-50002 MSALErrorInteractionRequired"]),
     # A number that no table has is said to be unknown, beside what the error says itself.
     ('Error Domain=MSALErrorDomain Code=-42999 UserInfo={MSALErrorDescriptionKey=Something new., MSALHTTPResponseCodeKey=418}', ["MSALErrorDomain", "-42999", "-42999", "418"], ["-42999"]),
-    ("hello", [], None),
+    ("Sign-in failed, and the log said nothing.\nhello", [], None),
 ]
 THREADS = json.loads((Path(__file__).parents[2] / "scripts" / "threads.json").read_text())
 CORPUS = json.loads((Path(__file__).parents[2] / "scripts" / "corpus.json").read_text())

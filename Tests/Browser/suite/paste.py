@@ -133,9 +133,56 @@ def terms(browser):
     for typed, part in (("what is silent", "interaction_required"), ("What is a token?", "opens an API"), ("nonce?", "comes back in the ID token"), ("claims challenge", "WWW-Authenticate")):
         paste(browser, typed)
         browser.wait(typed, lambda part=part: part in browser.one("#found").text)
-        assert len(browser.all("#found .card p")) == 1, browser.one("#found").text
-    paste(browser, "hello")
-    assert browser.one("#paste-kind").get_attribute("value") == "error"
+        assert len(browser.all("#found .card p:not(:has(a))")) == 1, browser.one("#found").text
+    for typed in ("refresh token", "scope", "login_hint", "MFA"):
+        paste(browser, typed)
+        assert len(browser.all("#found .card p:not(:has(a))")) == 1, browser.one("#found").text
+    # One that happens in a mission leads there, and a word of the product's own to its page.
+    for typed, path in (("second factor", "/ios#mission=second_factor"), ("logo", "/kiosk"), ("case", "/portal")):
+        paste(browser, typed)
+        browser.wait(path, lambda path=path: [each.get_attribute("href") for each in browser.all("#found .card a")] == [browser.server.origin + path])
+    # The chips are named as what they put into the box, not as a term that has another answer.
+    chips = [each.text for each in browser.all("#examples button")]
+    assert not {"claims challenge", "case", "JWT"} & set(chips), chips
+    for typed in ("hello", "同意"):
+        paste(browser, typed)
+        said = browser.one("#found").text
+        assert f"“{typed}” is not a word that this box knows" in said and "Discovery document" in said and "NSError" not in said, said
+    browser.shoot("paste an unknown word")
+    browser.press("nonce")
+    browser.wait("the word that was pressed", lambda: "comes back in the ID token" in browser.one("#found").text)
+    paste(browser, "a sentence that is longer than any term could be, and tells of nothing that this box could explain")
+    assert "NSError" in browser.one("#found").text
+
+
+@test("the box's own page begins in its box; a fragment, a text and a screen that is touched keep the keyboard away")
+def begins_in_the_box(browser):
+    focus = "return document.activeElement?.id ?? ''"
+    browser.open("/paste")
+    browser.wait("the box has the focus", lambda: browser.driver.execute_script(focus) == "paste")
+    for path in ("/", "/paste#AADSTS50011"):
+        browser.open(path)
+        browser.wait("the explanation", lambda: path == "/" or "AADSTS50011" in browser.one("#found").text)
+        browser.settled()
+        assert browser.driver.execute_script(focus) != "paste", path
+    browser.cdp("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        browser.open("/paste")
+        browser.settled()
+        assert browser.driver.execute_script("return matchMedia('(pointer: coarse)').matches") and browser.driver.execute_script(focus) != "paste"
+    finally:
+        browser.cdp("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+@test("a case that is pasted shows its outcome, kind and steps, and what its error means, beside the link to all of it")
+def case_in_short(browser):
+    ready(browser)
+    browser.one("[data-example=case]").click()
+    browser.wait("the case", lambda: "Open as a case" in browser.one("#found").text)
+    facts = dict(zip([each.text for each in browser.all("#found .facts dt")], [each.text for each in browser.all("#found .facts dd")]))
+    assert facts["Outcome"] == "access_denied · AADSTS50105" and facts["Kind"] == "workforce" and facts["Steps"] == "authorize: ok → callback: access_denied", facts
+    assert "is not assigned" in browser.one("#found").text, browser.one("#found").text
+    look(browser, "paste a case")
 
 
 @test("a pasted file is checked for the bundle ID that it names, or for the one that is typed")
