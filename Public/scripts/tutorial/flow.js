@@ -74,18 +74,12 @@ let page = {
 
 /** The mission that is under way in this tab; see missions.js. */
 export const missionKey = `mission:${app}`;
-export const missionHash = "#mission-";
 
 // They stand in this order. Where the server says that this is the demo:
 if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
   const missions = addPanel("missions", t("panel.missions"), () => import("./missions.js"));
   // The list of them is folded while one is under way.
   if (ofTab.get(missionKey)) missions.update({ isClosedToo: true });
-  // The demo's page of failures leads to one of them.
-  if (location.hash.startsWith(missionHash)) {
-    showStory();
-    document.getElementById("missions").open = true;
-  }
 }
 addPanel("options", t("panel.options"), () => import("./options.js"));
 const claims = addPanel("claims", t("panel.claims"), async () => {
@@ -472,6 +466,13 @@ export const known = loadApplications().catch((failure) => {
 });
 
 Object.assign(source, { story, share, known, signOutChoice });
+
+// A link can lead to the missions.
+const missionPanel = document.getElementById("missions");
+if (missionPanel && /^#mission(?:s|=\w+)$/.test(location.hash)) {
+  showStory();
+  missionPanel.open = true;
+}
 
 /** Starts the page: its title, the mode, whose account, and what a sign-in brought. */
 export function start(own) {

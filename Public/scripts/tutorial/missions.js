@@ -5,7 +5,7 @@ import { app, get, leave, post, signInAddress } from "../base/api.js";
 import { announce } from "../base/buttons.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
-import { known, missionHash, missionKey, noReturn } from "./flow.js";
+import { known, missionKey, noReturn } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
 
 const platform = document.body.dataset.page;
@@ -118,7 +118,8 @@ export async function fill(box) {
     finished = null;
     showLine();
   });
-  show(active?.id ?? location.hash.slice(missionHash.length));
+  // A link can name one of them.
+  show(active?.id ?? /^#mission=(\w+)$/.exec(location.hash)?.[1]);
 }
 
 /** Goes on with what is under way, after a trip to the provider too. */
@@ -283,13 +284,14 @@ async function start(mission) {
   await stop();
   try {
     const [{ events }, { account }] = await Promise.all([get(`/api/${app}/events`), get(`/api/${app}/account`)]);
-    if (mission.failure && !account) return say(mission, t("missions.sign_in_first"));
     const { location: away, ...begun } = (await mission.begin?.()) ?? {};
     finished = null;
     active = { ...begun, id: mission.id, since: events.at(-1)?.time ?? "" };
     ofTab.set(missionKey, JSON.stringify(active));
     panel.open = false;
-    if (mission.signIn) return leave(signInAddress(mission.signIn), { began: "sign-in" });
+    // A failure needs an account at which it can happen; it is set up when the person is back.
+    const signIn = mission.signIn ?? (mission.failure && !account ? {} : null);
+    if (signIn) return leave(signInAddress(signIn), { began: "sign-in" });
     // Nothing comes back from there but the person.
     if (away) return leave(away, { began: noReturn });
     if (!(await arm(mission))) return;

@@ -848,7 +848,7 @@ def control_hits(browser):
         browser.settled()
         lead = browser.one(".lead")
         assert "is for every app and person that uses this tenant" in lead.text and "is for your own session only" in lead.text, lead.text
-        assert lead.find_element("css selector", "a").get_attribute("href") == browser.server.origin + "/ios"
+        assert lead.find_element("css selector", "a").get_attribute("href") == browser.server.origin + "/ios#missions"
         first = browser.driver.execute_script(box + "return box('#search')[1] < box('#now')[1]")
         assert first == (width < 896), f"at {width} the failures come first: {first}"
         assert not browser.all(".group summary .small"), "a group in which nothing is on has a count"

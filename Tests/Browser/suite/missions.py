@@ -73,7 +73,7 @@ def expect_steps(browser, *steps):
         raise AssertionError(f"{error}: {newest_steps(browser)}")
 
 
-@test("each mission says what to do before it starts; one that needs a sign-in says so; they are in the demo's tutorials alone", needs="time")
+@test("each mission says what to do before it starts; they are in the demo's tutorials alone", needs="time")
 def missions(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")
@@ -84,14 +84,42 @@ def missions(browser):
         assert shown.find_element("css selector", ".mission-now").text, title
         assert shown.find_element("css selector", ".mission-buttons button").text == "Start"
         assert not shown.find_elements("css selector", ".mission-remember"), f"{title} says at once what to remember"
-    for title in (ALL[0], ALL[1], "The provider is down", "Graph throttles", "A revoked session", "A forgotten permission"):
-        start(browser, title)
-        browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
-        assert not browser.all(".mission.active")
     browser.expect_accessible("missions")
     browser.open("/external")
     browser.settled()
     assert not browser.all("#missions")
+
+
+@test("a link opens the missions, or the one that it names; its Start signs in by itself and goes on, or says what to do where nobody has signed in")
+def by_link(browser):
+    browser.allow("/api/ios/me")
+    browser.open("/ios")
+    browser.expect_username("Signed out")
+    for width in (1440, 390):
+        browser.size(width, 900)
+        browser.open("/kiosk")
+        browser.open("/ios#missions")
+        browser.wait("the list", lambda: len(browser.all("#missions[open] .mission")) == len(ALL) and browser.one(".mission").is_displayed())
+        browser.open("/kiosk")
+        browser.open("/ios#mission=second_factor")
+        browser.wait("the mission", lambda: browser.all(".mission:nth-child(2) details[open]"))
+        browser.wait("its Start in sight", lambda: browser.driver.execute_script(IN_SIGHT, browser.one(".mission details[open] .mission-buttons button")))
+    browser.size(1440, 900)
+    start(browser, ALL[1])
+    browser.choose_account()
+    browser.driver.back()
+    browser.driver.back()
+    browser.wait("why not", lambda: browser.all(".mission-note") and "Sign in first" in browser.one(".mission-note").text)
+    start(browser, ALL[1])
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_page("/ios")
+    browser.wait("it is under way", lambda: browser.all(".mission-line:not([hidden])") and ALL[1] in browser.one(".mission-line").text)
+    browser.wait("it is set up", lambda: browser.one("#call-graph").is_enabled())
+    call(browser)
+    browser.one("button[name=second_factor][value=approve]").click()
+    expect_done(browser, ALL[1])
 
 
 @test("a token ends in the app's cache: the silent call refreshes it, Graph sees only the new one, all in one flow; and it stays done", needs="time")

@@ -85,7 +85,7 @@ struct ControlElement {
 
     private var missionNote: HTML {
         guard let companionURL, let mission = key.mission else { return "" }
-        let link: HTML = "<a href=\"\(companionURL)ios#mission-\(mission.id)\">\(HTML(saying: mission.title))</a>"
+        let link: HTML = "<a href=\"\(companionURL)ios#mission=\(mission.id)\">\(HTML(saying: mission.title))</a>"
         return " \(HTML(saying: "In Learn, “%@” shows it whole.", link))"
     }
 

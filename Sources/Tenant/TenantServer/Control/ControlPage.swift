@@ -35,7 +35,7 @@ struct ControlPage: Page {
     /// Learn has failures that nobody else meets.
     private var ownFailures: HTML {
         guard let companionURL else { return "" }
-        let link: HTML = "<a href=\"\(companionURL)ios\">\(HTML(saying: "Things that go wrong"))</a>"
+        let link: HTML = "<a href=\"\(companionURL)ios#missions\">\(HTML(saying: "Things that go wrong"))</a>"
         return " \(HTML(saying: "In Learn, “%@” is for your own session only.", link))"
     }
 
@@ -96,7 +96,7 @@ struct ControlPage: Page {
     private func trial(of group: ControlGroup) -> HTML {
         guard let companionURL, let trial = group.trial else { return "" }
         switch trial {
-        case .page: return " <a href=\"\(companionURL)ios\">\(HTML(saying: "Try it in iOS"))</a>"
+        case .page: return " <a href=\"\(companionURL)ios#missions\">\(HTML(saying: "Try it in iOS"))</a>"
         case .signIn:
             // The page begins it, so that it is told what came of it.
             return " <a href=\"\(companionURL)ios#sign-in\">\(HTML(saying: "Try it: sign in in iOS"))</a>"
