@@ -230,7 +230,7 @@ def failed_step(browser):
     name = lambda flow: browser.one(f".flow:nth-child({flow}) .step.failed .step-request dd:last-of-type").text
     first = name(1)
     assert browser.driver.execute_script(LIST) == [place, flows + 1], "the list was pushed away"
-    assert shown.endswith("Made on purpose? What is active is at Failures."), shown
+    assert shown.endswith("Made on purpose? A failure that is set at Failures counts down, and may be used up by now."), shown
     leads = browser.one(".step.failed .on-purpose a").get_attribute("href")
     assert leads == browser.all(".rooms a[href*='/control?']")[0].get_attribute("href") and "/control?" in leads, leads
     assert "The API refused the call" in shown and "Ask an administrator:" in shown and "HTTP 403" in shown, shown
