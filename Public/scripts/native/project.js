@@ -130,6 +130,7 @@ export function fill(place, values, isComplete) {
   const download = button(t("setup.download"), (pressed) => save(pressed, said, id, values), "primary");
   download.disabled = !isComplete;
   const more = element("details", "", element("summary", "", t("setup.project_files", { count: filesOf(id, values).length })));
+  more.append(element("p", "note", t("setup.project_checked")));
   more.addEventListener("toggle", async () => more.append(...(await parts(id, values))), { once: true });
   more.open = place.querySelector("details")?.open === true;
   place.classList.add("project");
@@ -138,7 +139,6 @@ export function fill(place, values, isComplete) {
     ...(fitting.length > 1 ? [choice(fitting, () => fill(place, values, isComplete))] : []),
     element("p", "", download),
     said,
-    element("p", "note", t("setup.project_untried")),
     ...(isComplete ? [] : [element("p", "note", t("setup.download_needs"))]),
     ...(isComplete && values.tenant === "mine" ? registration(values) : []),
     more,

@@ -305,6 +305,25 @@ def description(browser):
     assert browser.one("#paste-bundle").get_attribute("value") == '<b>"'
 
 
+# The placeholders of the form: the text, and whether it looks as a typed value does.
+PLACEHOLDERS = """
+return [...document.querySelectorAll("#form input[placeholder]")].map((each) => {
+  const { fontFamily, fontStyle } = getComputedStyle(each, "::placeholder");
+  return [each.placeholder, fontFamily === getComputedStyle(each).fontFamily || fontStyle !== "italic"];
+})"""
+
+
+@test("the examples in the form look like examples, and the project's checks are said with its files")
+def examples_in_form(browser):
+    browser.open("/native")
+    browser.wait("the project", lambda: browser.all("#download .primary"))
+    shown = browser.driver.execute_script(PLACEHOLDERS)
+    assert len(shown) > 5 and all(text.startswith("e.g. ") and not same for text, same in shown), shown
+    assert "in Xcode yet" not in browser.one("#download").text
+    browser.one("#download summary").click()
+    browser.wait("what was checked", lambda: "the Swift compiles" in browser.one("#download details").text)
+
+
 @test("an address of the explanations that somebody has kept leads to the box with the number in it")
 def kept_address(browser):
     browser.open("/native/explain#AADSTS50011")
