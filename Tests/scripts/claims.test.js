@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import "./page.js";
 
-const { meaningOf } = await import("../../Public/scripts/base/claims-table.js");
+const { meaningOf, personFirst } = await import("../../Public/scripts/base/claims-table.js");
 
 for (
   const [name, value, meaning] of [
@@ -17,3 +17,13 @@ for (
   Deno.test(`${name} with the value ${value} is: ${meaning}`, () =>
     assert.ok(meaningOf(name, value).startsWith(meaning), meaningOf(name, value)));
 }
+
+Deno.test("a list of claims begins with the person's name and username", () => {
+  assert.deepEqual(Object.keys(personFirst({ aio: "…", preferred_username: "a", ver: "2.0", name: "A" })), [
+    "name",
+    "preferred_username",
+    "aio",
+    "ver",
+  ]);
+  assert.deepEqual(Object.keys(personFirst({ aio: "…", name: "A" })), ["name", "aio"]);
+});

@@ -55,5 +55,11 @@ export function valuesTable(title, values) {
 export const claimsTable = (claims) =>
   valuesTable(t("claims.claim"), Object.entries(claims).map(([name, value]) => [name, readable(name, value), meaningOf(name, value)]));
 
+const ofPerson = ["name", "preferred_username"];
+
+/** The claims, first those by which people know themselves. */
+export const personFirst = (claims) =>
+  Object.fromEntries([...ofPerson, ...Object.keys(claims)].filter((name) => name in claims).map((name) => [name, claims[name]]));
+
 /** The same, with what it needs; where one table is shown alone. */
 export const loadTable = (claims) => loadClaims().then(() => claimsTable(claims));

@@ -1,7 +1,7 @@
 // The claims of the account's ID token, with what the well-known ones mean.
 
 import { app, get } from "../base/api.js";
-import { loadClaims, loadTable } from "../base/claims-table.js";
+import { loadClaims, loadTable, personFirst } from "../base/claims-table.js";
 import { element, t } from "../base/page.js";
 import { light } from "./panels.js";
 
@@ -32,7 +32,7 @@ export function fill(box) {
 export async function update(account) {
   try {
     await loadClaims();
-    const table = account ? await loadTable(await get(`/api/${app}/claims`)) : element("p", "empty", t("claims.nobody"));
+    const table = account ? await loadTable(personFirst(await get(`/api/${app}/claims`))) : element("p", "empty", t("claims.nobody"));
     place.replaceChildren(element("p", "what", t("claim.token")), table);
   } catch (failure) {
     place.replaceChildren(element("p", "empty", failure.message));

@@ -53,7 +53,8 @@ export async function fill(box) {
   });
   const more = element("details", "more", element("summary", "unfolds", t("code.more")), element("p", "", ...documentation()));
   if (page === "external") more.append(...workforceHalf(apps));
-  box.append(element("p", "code-tools", values, copy), settingsPart, listing, more);
+  const legend = Object.assign(element("p", "", t("code.differs")), { id: "code-legend" });
+  box.append(element("p", "code-tools", values, copy), settingsPart, legend, listing, more);
   document.addEventListener("input", ({ target }) => target.closest?.("#sign-in-options") && followForm());
   document.addEventListener("change", ({ target }) => target.closest?.("#sign-out-options") && followForm());
   document.addEventListener("reset", () => setTimeout(followForm));
@@ -189,6 +190,7 @@ function draw() {
     listing.children[index].dataset.steps = steps.join(" ");
     if (own) mark(listing.children[index], own, shown[index - 1]?.own);
   });
+  document.getElementById("code-legend").hidden = !listing.querySelector(".own");
   colour(listing);
   light();
 }

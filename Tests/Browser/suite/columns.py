@@ -39,6 +39,23 @@ def lit(browser, part):
     browser.wait("it is in sight", lambda: browser.driver.execute_script(IN_SIGHT, ".run.lit", part))
 
 
+@test("the claims begin with the person's name and username, and leave the next press's steps in sight; the code says what its marks mean")
+def claims_above_steps(browser):
+    browser.size(1440, 800)
+    browser.sign_in()
+    assert browser.one("#code-legend").text == "≠ is not in the tutorial. Press it to see why."
+    browser.press("Claims of the ID token")
+    names = browser.wait("the claims", lambda: [each.text for each in browser.all("#claims-box tbody tr td:first-child")])
+    assert names[:2] == ["name", "preferred_username"] and "aio" in names, names
+    browser.press("Call Microsoft Graph API")
+    browser.expect_log("Refreshed Access token is ")
+    room = """
+        const head = document.querySelector("#timeline .flow .step-head").getBoundingClientRect(), story = document.querySelector(".happened").getBoundingClientRect();
+        return head.top >= story.top && head.bottom <= story.bottom"""
+    browser.wait("the steps in sight", lambda: browser.driver.execute_script(room))
+    browser.shoot("claims above the steps")
+
+
 @test("screen, what just happened and the code stand beside each other on every application's page, and are open")
 def beside(browser):
     for width in (1280, 1720):
