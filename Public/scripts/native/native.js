@@ -227,7 +227,40 @@ function withProject(made, values) {
   return t("setup.with_project", { first: title(made[0].id), project: title("project"), step, run: title("run") });
 }
 
+/** Where each value is in Xcode: a menu's path, and the name in the tutorial's code. */
+const inXcode = {
+  bundle_id: ["General › Identity › Bundle Identifier"],
+  client_id: ["", "kClientID"],
+  redirect_uri: ["Info › URL Types", "kRedirectUri"],
+  authority: ["", "kAuthority"],
+  scopes: ["", "kScopes"],
+};
+
+/** The reader's values, and where each of them is. The demo has no admin center, and the B2C sample other names. */
+function showWhere(values) {
+  const place = document.getElementById("where");
+  place.hidden = values.tenant !== "mine" || values.kind === "b2c";
+  const label = (name) => document.querySelector(`label[for="${name}"]`)?.textContent ?? t(`setup.where.${name}`);
+  const code = (text) => (text ? [element("code", "", text)] : []);
+  const menu = (text) => (text ? [element("em", "", text), " "] : []);
+  const row = ([name, [path, constant]]) =>
+    element(
+      "tr",
+      "",
+      element("th", "", label(name), element("br"), element("code", "", [values[name]].flat().join(" "))),
+      element("td", "", ...menu(t(`setup.where.entra.${name}`))),
+      // Only iOS returns to an app by its scheme.
+      element("td", "", ...menu(name === "redirect_uri" && values.platform === "macos" ? "" : path), ...code(constant)),
+    );
+  const heads = [t("setup.where.value"), "Microsoft Entra", "Xcode"].map((each) => element("th", "", each));
+  place.replaceChildren(
+    element("summary", "", t("setup.where.title")),
+    element("table", "where", element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...Object.entries(inXcode).map(row))),
+  );
+}
+
 followForm(({ values, isComplete, hasIDs }) => {
+  showWhere(values);
   judgeAuthority(own());
   const made = sections({ ...dated, ...values }, isComplete, hasIDs);
   rest.replaceChildren(contents(made, values), element("div", "blocks", ...made.map(({ id, content }) => section(id, ...content))));

@@ -324,6 +324,21 @@ def examples_in_form(browser):
     browser.wait("what was checked", lambda: "the Swift compiles" in browser.one("#download details").text)
 
 
+@test("one table says where each of the reader's values is in the admin center and in Xcode")
+def where_each_is(browser):
+    browser.open("/native")
+    browser.wait("the project", lambda: browser.all("#download .primary"))
+    browser.one("#bundle_id").send_keys(BUNDLE)
+    browser.one("#where summary").click()
+    rows = browser.driver.execute_script("return [...document.querySelectorAll('#where tbody tr')].map((row) => [...row.children].map((cell) => cell.innerText.trim()))")
+    assert [row[0].split("\n")[0] for row in rows] == ["Bundle ID", "Client ID", "Redirect URI", "Authority", "Scopes"], rows
+    assert rows[2] == [f"Redirect URI\nmsauth.{BUNDLE}://auth", "Authentication › Redirect URI configuration", "Info › URL Types kRedirectUri"], rows
+    assert all(all(row) for row in rows), rows
+    browser.expect_accessible("native where")
+    browser.one("#form [name=tenant][value=demo]").click()
+    browser.wait("none for the demo", lambda: not browser.all("#where:not([hidden])"))
+
+
 @test("an address of the explanations that somebody has kept leads to the box with the number in it")
 def kept_address(browser):
     browser.open("/native/explain#AADSTS50011")
