@@ -16,9 +16,10 @@ function show(account) {
   enable(signOutButton, account !== null, callGraphButton);
 }
 
-async function callGraph() {
+/** With a hint, the sign-in does not ask which account. */
+async function callGraph(hint) {
   const current = await loadAccount();
-  if (!current) return signIn(signInPath({ prompt: "select_account" }));
+  if (!current) return signIn(signInPath(hint ? { login_hint: hint } : { prompt: "select_account" }));
   let token;
   try {
     token = await post(`/api/${app}/token`);
@@ -100,7 +101,7 @@ async function getDeviceInfo() {
 
 // MARK: Buttons
 
-callGraphButton.addEventListener("click", () => run(callGraphButton, callGraph));
+callGraphButton.addEventListener("click", () => run(callGraphButton, () => callGraph()));
 signOutButton.addEventListener("click", () =>
   run(signOutButton, () =>
     signOut({
@@ -111,8 +112,10 @@ deviceInfoButton?.addEventListener("click", () => run(deviceInfoButton, getDevic
 
 start({ show, finishSignIn });
 
-// The first press of the home page is one of this button. The demo's page of failures leads to a sign-in, whoever is signed in.
-const asked = { "#call-graph": callGraph, "#sign-in": () => signIn(signInPath({ prompt: "select_account" })) }[location.hash];
+// The first press of the home page is one of this button, for an account that it names. The demo's page of failures leads to a
+// sign-in, whoever is signed in.
+const [link, hint] = location.hash.split("=");
+const asked = { "#call-graph": () => callGraph(hint), "#sign-in": () => signIn(signInPath({ prompt: "select_account" })) }[link];
 if (asked) {
   history.replaceState(null, "", location.pathname);
   run(callGraphButton, asked);

@@ -76,7 +76,12 @@ package struct FixedContent: Sendable {
     // MARK: The home page
 
     /// The page on which the first press is made, and its button there.
-    private var pressPath: String? { firstTutorial.map { publicURL.pagePath(of: $0) + "#call-graph" } }
+    private var pressPath: String? {
+        firstTutorial.map { publicURL.pagePath(of: $0) + (isDemo ? "#call-graph=\(Self.demoAccount)" : "#call-graph") }
+    }
+
+    /// The account of the demo that the pages name.
+    private static let demoAccount = "adele@contoso.example"
 
     /// Returns the button that begins the first application's sign-in.
     private func firstPress(in language: Language) -> HTML {
@@ -107,17 +112,17 @@ package struct FixedContent: Sendable {
 
     private func cards(in language: Language, _ rewritten: (String) -> String) -> HTML {
         guard !applications.isEmpty else { return "<p class=\"state\">\(text("home.none", in: language))</p>" }
-        let play = isDemo ? "\n<p class=\"legal\">\(playLink(text("demo.native_play", in: language)))</p>" as HTML : ""
         // The rooms and the kiosk stand behind the tutorials.
         let (others, tutorials) = (
             applications.filter { [.portal, .kiosk].contains($0.page) },
             applications.filter { ![.portal, .kiosk].contains($0.page) }
         )
         let cards =
-            tutorials.map { card($0, in: language, rewritten) } + (isDemo ? [nativeCard(in: language, rewritten)] : [])
+            tutorials.map { card($0, in: language, rewritten) } + (isDemo ? nativeCards(in: language, rewritten) : [])
             + others.map { card($0, in: language, rewritten) }
+        let tenant = isDemo ? "<p class=\"authority\">\(text("home.authority_demo", in: language))</p>\n" as HTML : ""
         let list: HTML =
-            "\(finder(in: language))<ul class=\"cards\(isDemo ? "" : " rows" as HTML)\" id=\"cards\">\n\(cards)</ul>\(play)"
+            "\(finder(in: language))\(tenant)<ul class=\"cards\(isDemo ? "" : " rows" as HTML)\" id=\"cards\">\n\(cards)</ul>"
         guard applications.contains(where: { $0.kind == .b2c }) else { return list }
         return list + "\n<p class=\"legal\">\(text("home.b2c_legal", in: language))</p>"
     }
@@ -162,16 +167,21 @@ package struct FixedContent: Sendable {
         }
     }
 
-    /// Returns the card that leads to the pages about the reader's own app.
-    private func nativeCard(in language: Language, _ rewritten: (String) -> String) -> HTML {
-        let title = text("common_page.native", in: language)
-        return """
+    /// Returns the cards that lead to the pages about the reader's own app, and about one without a browser.
+    private func nativeCards(in language: Language, _ rewritten: (String) -> String) -> [HTML] {
+        let rows = [
+            ("/native", text("common_page.native", in: language), text("home.native", in: language)),
+            ("/native/play", text("demo.native_play", in: language), text("home.native_play", in: language)),
+        ]
+        return rows.map { path, title, purpose in
+            """
             <li class="card">\
-            \(head("native", publicURL.prefix + "/native", title, text("home.native_kind", in: language), rewritten))\
-            <p class="purpose">\(text("home.native", in: language))</p>\
+            \(head("native", publicURL.prefix + path, title, text("home.native_kind", in: language), rewritten))\
+            <p class="purpose">\(purpose)</p>\
             <p class="foot"><span></span><span class="open" aria-hidden="true">\(text("home.open", in: language)) →</span></p></li>
 
             """
+        }
     }
 
     private func head(
@@ -184,13 +194,11 @@ package struct FixedContent: Sendable {
         """
     }
 
-    /// Returns where the application signs people in: in words for the demo's own tenant, else the authority without
-    /// its scheme.
+    /// Returns the authority at which the application signs people in, without its scheme; nothing for the demo's own
+    /// tenant, which is named once for all.
     private func authority(of application: Application, in language: Language) -> HTML {
         let address = application.authority.description
-        if let demoControlURL, address.hasPrefix(demoControlURL.dropLast("control".count)) {
-            return "<p class=\"authority\">\(text("home.authority_demo", in: language))</p>"
-        }
+        if let demoControlURL, address.hasPrefix(demoControlURL.dropLast("control".count)) { return "" }
         let words = address.split(separator: "://", maxSplits: 1).last.map(String.init) ?? address
         return "<p class=\"authority mono\">\(words)</p>"
     }
@@ -210,7 +218,7 @@ package struct FixedContent: Sendable {
     func demoNote(in language: Language, for application: Application?) -> HTML {
         guard demoControlURL != nil else { return "" }
         let accounts = ["external": "customer@fabrikam.example", "b2c": "b2cuser@fabrikamb2c.example"]
-        let usual = "adele@contoso.example"
+        let usual = Self.demoAccount
         let account = application.flatMap { accounts[$0.kind.rawValue] } ?? usual
         // The portal's script shows the account of the application that is selected, or of the operator.
         var names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" as HTML }

@@ -78,7 +78,7 @@ def pages(browser, tag, texts):
 
 @each("{tag} is what titles speak that nobody has configured: cards, pages and portal", decides=False)
 def titles(browser, tag, texts):
-    keys = ["app_page.ios", "app_page.macos", "app_page.external", "app_page.b2c", "common_page.native", "portal_page.title", "kiosk_page.title"]
+    keys = ["app_page.ios", "app_page.macos", "app_page.external", "app_page.b2c", "common_page.native", "demo.native_play", "portal_page.title", "kiosk_page.title"]
     browser.open("/")
     assert [each.text for each in browser.all("#cards h3")] == [texts[key] for key in keys]
     for path, key in (("/ios", "app_page.ios"), ("/portal", "portal_page.title")):

@@ -510,7 +510,7 @@ def without_script(browser):
     try:
         browser.open("/")
         titles = [each.text for each in browser.all("#cards h3")]
-        assert titles == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Set up your own app", "Test portal", "Demo kiosk"], titles
+        assert titles == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Set up your own app", "Native authentication, step by step", "Test portal", "Demo kiosk"], titles
         assert ADELE in browser.one("#demo").text and browser.one("#mode").text == "Private"
     finally:
         browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
