@@ -12,10 +12,21 @@ extension FixedContent {
         guard isPreview else { return "" }
         let tiles = kioskTiles.isEmpty ? "" : text("kiosk_page.preview_tiles", in: language)
         return """
-            <p class="demo-note preview notice" id="preview"><span class="tag">\(text("kiosk_page.preview", in: language))</span> \
-            \(text("kiosk_page.preview_means", in: language)) \(tiles) \(text("kiosk_page.preview_settings", in: language)) \
-            <a href="\(publicURL.prefix)/">\(text("kiosk_page.preview_back", in: language))</a></p>
+            <div class="demo-note preview notice" id="preview"><details><summary><span class="tag">\(text("kiosk_page.preview", in: language))</span> \
+            \(text("kiosk_page.preview_about", in: language))</summary>\
+            <p>\(text("kiosk_page.preview_means", in: language)) \(tiles)</p>\
+            <p>\(withNames(text("kiosk_page.preview_settings", in: language)))</p></details> \
+            <a href="\(publicURL.prefix)/">\(text("kiosk_page.preview_back", in: language))</a></div>
             """
+    }
+
+    /// Returns a text in which what stands between backticks, such as a setting's name, is code.
+    private func withNames(_ text: String) -> HTML {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
+        let marked: [HTML] = parts.enumerated().map { place, part in
+            place.isMultiple(of: 2) ? "\(part)" : "<code>\(part)</code>"
+        }
+        return "\(marked)"
     }
 
     func kioskLead(in language: Language, for application: Application?) -> HTML {

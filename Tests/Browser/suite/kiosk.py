@@ -570,13 +570,29 @@ def details(browser):
         assert colours[0] >= 200 and colours[1] > 100, colours
 
 
+@test("what a preview says is one short banner, which leaves the sign-in in sight on a phone; opened, it names the settings and what a logo is")
+def short_banner(browser):
+    browser.size(390, 844)
+    browser.open("/kiosk")
+    browser.one("#attract")
+    ends = "return ['#preview', '#sign-in'].map((each) => document.querySelector(each).getBoundingClientRect().bottom)"
+    banner, start = browser.driver.execute_script(ends)
+    assert banner < 90 and start < 844, (banner, start)
+    assert "Preview What visitors see" in browser.one("#preview").text and "demo" in browser.one("#demo").text
+    browser.shoot("kiosk banner")
+    browser.one("#preview summary").click()
+    assert [each.text for each in browser.all("#preview code")] == ["title", "kiosk.logo_file", "kiosk.color", "companion.yaml"]
+    assert "PNG" in browser.one("#preview").text and "256 KB" in browser.one("#preview").text
+    browser.expect_accessible("kiosk banner")
+
+
 @test("a private device has a preview, which says so, and whose sign-in, card and goodbye are those of a kiosk", needs="time")
 def preview(browser):
     browser.open("/")
     browser.one("#cards h3 a[href='/kiosk']").click()
     browser.expect_page("/kiosk")
     browser.one("#attract")
-    said = browser.one("#preview").text
+    said = browser.one("#preview").get_property("textContent")
     assert "Your sign-ins on other pages stay as they are." in said and "kiosk.logo_file" in said, said
     browser.one("#preview").find_element("link text", "Back to Companion").click()
     browser.expect_page("/")
@@ -683,7 +699,7 @@ def preview_tiles(browser):
         browser.sign_in(username=MEGAN)
         browser.open("/kiosk")
         browser.one("#attract")
-        assert "shares its sign-in with its own page" in browser.one("#preview").text
+        assert "shares its sign-in with its own page" in browser.one("#preview").get_property("textContent")
         expect_nothing_of(browser, "Megan", MEGAN)
         browser.one("#start-ios").click()
         browser.choose_account()
