@@ -104,7 +104,11 @@ def by_link(browser):
         browser.open("/ios#mission=second_factor")
         browser.wait("the mission", lambda: browser.all(".mission:nth-child(2) details[open]"))
         browser.wait("its Start in sight", lambda: browser.driver.execute_script(IN_SIGHT, browser.one(".mission details[open] .mission-buttons button")))
+    # The page of failures leads to them.
     browser.size(1440, 900)
+    browser.driver.get(browser.server.tenant + "/control")
+    browser.press("Things that go wrong")
+    browser.wait("the list from the page of failures", lambda: len(browser.all("#missions[open] .mission")) == len(ALL))
     start(browser, ALL[1])
     browser.choose_account()
     browser.driver.back()
