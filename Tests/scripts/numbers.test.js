@@ -127,7 +127,9 @@ Deno.test("any number has a page at Microsoft", () => {
   for (const code of graphCodes) assert(pageOf(code).startsWith("https://learn.microsoft.com/"));
 });
 
-Deno.test("the explanation of digits is that of a server's problem; of digits that no table has there is none", async () => {
+const numbersOf = (cause) => JSON.parse(read("Public/data/aadsts.json")).numbers.filter((row) => row.cause === cause);
+
+Deno.test("the explanation of digits is that of a server's problem, or the developer's of a redirect URI; of digits that no table has there is none", async () => {
   const asked = globalThis.fetch;
   const { page } = JSON.parse(read("Public/languages/en.json"));
   const texts = (section) =>
@@ -137,8 +139,12 @@ Deno.test("the explanation of digits is that of a server's problem; of digits th
   globalThis.fetch = async (address) => Response.json(texts(/(\w+)\.json$/.exec(String(address))[1]));
   try {
     const { number, cause, who: person, remedy } = await explanationOf("50011");
-    assert.deepEqual([number, person], ["AADSTS50011", "operator"]);
-    assert.deepEqual([cause, remedy], [page["platform.AADSTS50011.cause"], page["platform.AADSTS50011.remedy"]]);
+    assert.deepEqual([number, person], ["AADSTS50011", "developer"]);
+    assert.deepEqual([cause, remedy], [page["platform.AADSTS50011.cause"], page["explain.remedy.unregistered"]]);
+    for (const { number: each } of numbersOf("unregistered")) {
+      const found = await explanationOf(each.slice("AADSTS".length));
+      assert.ok(!/companion check|operator/.test(found.who + found.remedy), `${each}: ${found.remedy}`);
+    }
     assert.equal((await explanationOf("53003")).who, "administrator");
     assert.equal((await explanationOf("90077")).number, "AADB2C90077");
     assert.equal(await explanationOf("12345678"), undefined);

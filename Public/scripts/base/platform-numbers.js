@@ -29,8 +29,11 @@ export async function explanationOf(digits) {
   return {
     number,
     cause: t(`platform.${number}.cause`) || t(`explain.cause.${cause}`),
-    who: personFor(cause) ?? "operator",
-    remedy: t(`platform.${number}.remedy`) || t(`platform.${cause}.remedy`) || t(`explain.remedy.${cause}`),
+    // The error of a redirect URI stays on the provider's page, where who develops an app meets it: the operator's command is no help.
+    ...(cause === "unregistered" ? { who: "developer", remedy: t(`explain.remedy.${cause}`) } : {
+      who: personFor(cause) ?? "operator",
+      remedy: t(`platform.${number}.remedy`) || t(`platform.${cause}.remedy`) || t(`explain.remedy.${cause}`),
+    }),
   };
 }
 

@@ -239,8 +239,12 @@ async function showReturn() {
   const explanation = await table?.explanationOf(ended.number).catch(() => undefined);
   if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
   else if (began && !failed && (ended || !context.account)) {
-    const title = t("portal.no_return");
-    outcome.replaceChildren(explanation ? explained({ title, explanation, correlation_id: ended.correlationID }) : noReturn());
+    const cause = t("portal.no_return");
+    outcome.replaceChildren(
+      explanation
+        ? explained({ title: explanation.cause, explanation: { ...explanation, cause }, correlation_id: ended.correlationID })
+        : noReturn(),
+    );
   } else if (began) announce(who.textContent);
   if (!expected || failed) return;
   const came = explanation?.number ?? (context.account ? "ok" : "unfinished");

@@ -319,7 +319,7 @@ async function unreturned(ended, settings) {
   let shown = { code: "cancelled" };
   if (ended) keepEnd({ ended, settings, time: new Date().toISOString() });
   await explain(async ({ showUnreturned }) => (shown = await showUnreturned(ended, settings)));
-  const said = { code: shown.code, correlationID: ended?.correlationID };
+  const said = { code: ended && shown.code, correlationID: ended?.correlationID };
   return { ...shown, message: explainSignIn(said, t("sign_in.no_return")) };
 }
 

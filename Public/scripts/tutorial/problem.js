@@ -67,10 +67,9 @@ export async function showProblem(problem, { step, settings = undefined, time = 
   if (!isSignIn && !explanation && !consent && !retryAfter && !again && !msal && !words) return shown;
   const parts = [element("h3", "", title)];
   if (explanation) {
-    parts.push(
-      element("p", "", explanation.cause),
-      element("p", "", element("strong", "", t(`problem.who.${explanation.who}`)), " ", explanation.remedy),
-    );
+    const { cause, who, remedy } = explanation;
+    if (cause !== title) parts.push(element("p", "", cause));
+    if (remedy) parts.push(element("p", "", element("strong", "", t(`problem.who.${who}`)), " ", remedy));
   }
   if (!explanation && !consent && problem.title && problem.detail) parts.push(element("p", "", problem.detail));
   if (words) parts.push(element("p", "", t("problem.provider_words", { words })));
@@ -169,8 +168,8 @@ export async function showUnreturned(ended, settings, time) {
   const printed = await showProblem({
     code,
     native: "cancelled",
-    title: t("problem.no_return.title"),
-    explanation: number ?? { cause: t("problem.no_return.cause"), who: "user", remedy: t("problem.no_return.remedy") },
+    title: number?.cause ?? t("problem.no_return.title"),
+    explanation: number ?? { cause: t("problem.no_return.cause") },
     correlation_id: ended?.correlationID,
     paste: number ? undefined : t("problem.no_return.paste"),
   }, { step: "unreturned", settings, time, isSignIn: true });

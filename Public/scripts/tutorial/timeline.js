@@ -126,12 +126,18 @@ function flowHead(steps) {
     " ",
     t(`timeline.flow.${what}`),
     " ",
-    ...(isUnderWay ? [] : [outcomeWord(isGood, outcome)]),
+    ...(isUnderWay ? [] : [outcomeWord(isGood, outcome, kind)]),
   )];
 }
 
-const outcomeWord = (isGood, outcome) =>
-  element("span", isGood ? "outcome good" : "outcome bad", isGood ? t("timeline.done") : t("timeline.failed", { code: outcome }));
+/** One that has not come back is not finished, in the demo with the number of its error. */
+const failedWord = (outcome, kind) =>
+  kind !== "unreturned"
+    ? t("timeline.failed", { code: outcome })
+    : [t("timeline.unfinished"), outcome === "cancelled" ? null : outcome].filter(Boolean).join(": ");
+
+const outcomeWord = (isGood, outcome, kind) =>
+  element("span", isGood ? "outcome good" : "outcome bad", isGood ? t("timeline.done") : failedWord(outcome, kind));
 
 const key = ({ time, number, step, outcome }) => `${time ?? number} ${step} ${outcome}`;
 
@@ -234,8 +240,7 @@ function showPlace() {
 function step(event, _, flow) {
   const { kind, outcome, signIn, problem } = event;
   const good = requests.fine.has(outcome);
-  const following = flow[flow.indexOf(event) + 1]?.kind ?? "unreturned";
-  const isOpen = good && kind === "authorize" && following === "unreturned";
+  const isOpen = good && kind === "authorize" && event === flow.at(-1);
   const title = t(`timeline.step.${kind}`);
   const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
   const head = element(
@@ -243,7 +248,7 @@ function step(event, _, flow) {
     "step-head",
     button,
     " ",
-    isOpen ? element("span", "unfinished", t("timeline.unfinished")) : outcomeWord(good, outcome),
+    isOpen ? element("span", "unfinished", t("timeline.unfinished")) : outcomeWord(good, outcome, kind),
   );
   const details = requests.details(event, client);
   const parts = [head];
