@@ -443,7 +443,7 @@ struct DemoTokenTests {
                 #expect(answer.number == 70000 && answer.member("error") == "invalid_grant", "\(answer.text)")
                 #expect(answer.member("suberror") == nil && answer.member("claims") == nil)
             }
-            let (repeated, _) = try await browser.signIn(username, ["companion_replay": "code_expired"])
+            let (repeated, _) = try await browser.signIn(username, ["companion_replay": "token-70008"])
             #expect(try await browser.redeem(repeated["code"]).number == 70008, "a case is repeated with its number")
         }
     }

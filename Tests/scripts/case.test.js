@@ -2,7 +2,7 @@
 
 import "./page.js";
 import assert from "node:assert/strict";
-const { caseOf, fragment, NoCase, ofFragment, readCase, stepsOf } = await import("../../Public/scripts/base/case.js");
+const { caseOf, causable, fragment, NoCase, ofFragment, readCase, replayOf, stepsOf } = await import("../../Public/scripts/base/case.js");
 
 const GOOD = {
   case: 1,
@@ -46,7 +46,7 @@ const HOSTILE = [
   ["21 steps", changed({ steps: Array(21).fill(GOOD.steps[0]) }), "steps"],
   ["a claim's value", changed({ claims: { sub: "Adele" } }), "claims"],
   ["a claim with a name of its own", changed({ claims: { employee: "string" } }), "claims"],
-  ["a replay that there is not", changed({ replay: { kind: "delete" } }), "replay.kind"],
+  ["a replay that there is not", changed({ replay: { kind: "a b" } }), "replay.kind"],
   ["a replay with an address", changed({ replay: { kind: "cancelled", url: "https://evil.example" } }), "replay.url"],
   ["a prototype", JSON.stringify(GOOD).slice(0, -1) + ', "__proto__": {"x": 1}}', "case.__proto__"],
 ];
@@ -108,7 +108,6 @@ Deno.test("a case that is made of an attempt has no values, addresses and names 
       { step: "token", outcome: "wrong_secret", to: "token", ms: 4, error: "invalid_client" },
     ],
     claims: { sub: "string", aud: "array", claim1: "number", claim2: "object" },
-    replay: { kind: "wrong_secret" },
   });
   assert.deepEqual(readCase(JSON.stringify(made)), made);
 });
@@ -138,8 +137,32 @@ Deno.test("of more than 20 steps the newest are kept", () => {
 });
 
 Deno.test("a failure is repeated at the step that ended the sign-in, whatever failed before it", () => {
-  assert.deepEqual(made([at("token", "interaction_required"), ...CHALLENGED], "AADSTS65004").replay, { kind: "cancelled" });
+  assert.equal(replayOf(made([at("token", "interaction_required"), ...CHALLENGED], "AADSTS65004")), "authorize-65004");
 });
+
+Deno.test("a link of an earlier version, which names its replay, is read", () => {
+  assert.equal(replayOf(readCase(JSON.stringify(changed({ replay: { kind: "wrong_secret" } })))), "token-65001");
+});
+
+const UNRETURNED = [at("token", "interaction_required"), at("authorize", "ok", 1)];
+for (const number of causable) {
+  Deno.test(`${number} is repeated where it has happened`, () => {
+    const digits = number.slice("AADSTS".length);
+    const page = caseOf({ settings: { scopes: [] }, steps: UNRETURNED, problem: { code: "unfinished", explanation: { number } } }, "oidc");
+    const token = made(SIGNED_IN.slice(0, 2).concat(at("token", "invalid_grant", 1)), number);
+    const found = [made(CHALLENGED, number), token, page].map(replayOf);
+    assert.deepEqual(found, [`authorize-${digits}`, `token-${digits}`, `page-${digits}`]);
+  });
+}
+
+for (
+  const [sentence, found] of [
+    ["a number that the tenant does not know", made(CHALLENGED, "AADSTS700054")],
+    ["no number", made(CHALLENGED)],
+    ["a refusal of the API", made([at("api", "http_403")], "AADSTS65001")],
+    ["a success", { outcome: { code: "ok" }, steps: SIGNED_IN }],
+  ]
+) Deno.test(`the demo cannot repeat ${sentence}`, () => assert.equal(replayOf(found), null));
 
 for (const error of ["invalid_client", "Adele Vance", "", null, undefined]) {
   Deno.test(`the error ${JSON.stringify(error)} is in a case if it is a word`, () => {

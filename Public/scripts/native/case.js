@@ -2,8 +2,8 @@
 
 import { beginTrip, Failure, forgetTrip, get } from "../base/api.js";
 import { copyButton } from "../base/buttons.js";
-import { mostSteps, NoCase, ofFragment, readCase } from "../base/case.js";
-import { base, element, loadTexts, t } from "../base/page.js";
+import { mostSteps, NoCase, ofFragment, readCase, replayOf } from "../base/case.js";
+import { base, element, loadTexts, t, withElements } from "../base/page.js";
 
 const place = document.getElementById("found");
 
@@ -79,18 +79,24 @@ async function show(found, why) {
 }
 
 /** In the demo, this browser's next sign-in fails like the case; where it can't, the page says why. */
-async function offerReplay({ kind, replay, outcome, settings }) {
-  const { demo, apps } = await get("/api/apps").catch(() => ({ demo: false }));
+async function offerReplay(found) {
+  const { kind, outcome, settings } = found;
+  const { demo, apps, demo_control_url: control } = await get("/api/apps").catch(() => ({ demo: false }));
   if (!demo) return;
-  const note = (text) => place.lastChild.append(element("span", "quiet", ` ${text}`));
-  if (!replay) return note(t(`case.no_replay.${["ok", "cancelled"].includes(outcome.code) ? outcome.code : "other"}`));
+  const note = (...texts) => place.lastChild.append(element("span", "quiet", " ", ...texts));
+  const replay = replayOf(found);
+  if (!replay) {
+    if (["ok", "cancelled"].includes(outcome.code)) return note(t(`case.no_replay.${outcome.code}`));
+    const name = document.querySelector('.rooms a[href*="/control?ui_locales="]')?.textContent ?? "/control";
+    return note(...withElements(t("case.no_replay.other"), { failures: Object.assign(element("a", "", name), { href: control }) }));
+  }
   const own = apps.filter((each) => each.kind === kind && each.page !== "kiosk");
   const chosen = own.find(({ page }) => page === "portal") ?? own[0];
   if (!chosen) return note(t("case.no_replay.registration"));
   // A portal shows the application of its address; without one it would show its first.
   const page = `${base}/${chosen.id}${chosen.page === "portal" ? `?${new URLSearchParams({ app: chosen.id })}` : ""}`;
   const query = new URLSearchParams({
-    replay: replay.kind,
+    replay,
     return_to: page,
     ...(settings.prompt === "none" ? {} : { prompt: settings.prompt }),
   });

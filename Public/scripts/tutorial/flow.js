@@ -277,6 +277,8 @@ export function checkedOptions() {
 export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
   const address = new URL(url, location.origin);
   if (isAutomatic) address.searchParams.set("automatic", "1");
+  // The demo's tenant can say later what became of it.
+  if (document.getElementById("demo")?.textContent && crypto.randomUUID) address.searchParams.set("request", crypto.randomUUID());
   // On a shared device what somebody else may have left on the screen is not kept.
   keepLog({ onlyOfFlow: state.device?.mode !== "private" });
   keepAsked(address);
@@ -313,8 +315,17 @@ async function cameBack(began) {
   return last.step !== "authorize" || events.some(({ step, attempt }) => step !== "authorize" && attempt === last.attempt);
 }
 
+/** In the demo, the error whose page the browser's Back button has left, as its tenant knows it; undefined for any other page. */
+async function leftError(request) {
+  if (!request) return undefined;
+  const { errors } = await get(`/api/demo/mission?${new URLSearchParams({ request })}`).catch(() => ({ errors: [] }));
+  const number = /\d+$/.exec(errors[0])?.[0];
+  return number && { number, correlationID: request };
+}
+
 /** A sign-in that has not come back, as an app sees it when the provider's page is closed. */
-async function unreturned(ended, settings) {
+async function unreturned(back, settings) {
+  const ended = back ?? await leftError(settings?.request);
   /** @type {any} */
   let shown = { code: "cancelled" };
   if (ended) keepEnd({ ended, settings, time: new Date().toISOString() });

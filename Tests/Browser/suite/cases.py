@@ -139,7 +139,7 @@ REPLAYED = {
     "case": 1, "companion": "1", "kind": "workforce", "settings": {"prompt": "select_account", "scopes": ["user.read"], "given": []},
     "outcome": {"code": "admin_consent_required", "number": "AADSTS90094"},
     "steps": [{"step": "authorize", "outcome": "ok", "to": "authorize", "ms": 19}, {"step": "callback", "outcome": "admin_consent_required", "ms": 1}],
-    "claims": {}, "replay": {"kind": "admin_consent"},
+    "claims": {},
 }
 
 
@@ -202,6 +202,40 @@ def said(browser):
     browser.one("#found a.primary")
     open_portal(browser)
     assert "Replay of a case" not in browser.one("main").text
+
+
+@test("a failure that stays on the provider's page is replayed in a browser that has never been here, and its way back says what came")
+def on_page(browser):
+    browser.stand_still()
+    for number in (50011, 53003):
+        forget(browser)
+        if number == 50011:
+            browser.server.control(authorize_platform_error=number)
+        browser.open("/ios")
+        browser.press("Call Microsoft Graph API")
+        if number == 53003:
+            browser.choose_account("blocked@contoso.example")
+            browser.enter_password()
+        leave_error(browser, number)
+        browser.wait("the explanation", lambda: f"AADSTS{number}" in browser.one("#timeline .step.failed .problem").text)
+        browser.press("Share as a case")
+        browser.wait("the case", lambda: "/native/case#case=" in browser.driver.current_url)
+        link = browser.driver.current_url
+        forget(browser)
+        browser.open("/native")
+        browser.driver.get(link)
+        browser.press("Replay in this demo")
+        leave_error(browser, number)
+        browser.expect_page("/portal")
+        browser.expect_text("#outcome > p", f"Replay of a case. Expected: AADSTS{number}. Result: AADSTS{number}.")
+        browser.shoot(f"case replayed {number}")
+
+
+def leave_error(browser, number):
+    browser.wait("the provider's error", lambda: browser.at_tenant() and f"AADSTS{number}: " in browser.one("main").text)
+    # Chromium reports its status.
+    browser.allowed.append(browser.driver.current_url)
+    browser.press("Back to Companion")
 
 
 # By number: at the provider's page, and when the code is redeemed.

@@ -10,6 +10,7 @@ from .browser import ADELE
 from .looks import SHIFT
 from .missions import expect_under_way, start
 from .registry import registry
+from .server import CLIENT_ID
 
 tests, test = registry("failures", time="Countdowns, and many trips for one sentence each. A failure of each kind decides, with PlatformErrorTests, LimitTests, TripTests and branches.test.js.")
 
@@ -657,7 +658,7 @@ def ended_stays(browser):
     browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS50011: " in browser.one("main").text)
     browser.allowed.append(browser.driver.current_url)
     browser.press("Back to Companion")
-    story = [["authorize", "not finished"], ["unreturned", "failed: AADSTS50011"]]
+    story = [["authorize", "done"], ["unreturned", "not finished: AADSTS50011"]]
 
     def is_explained():
         return steps_of(browser) == story and "The redirect URI is not registered." in browser.one("#timeline .step.failed .problem").text
@@ -679,7 +680,7 @@ def ended_stays(browser):
     browser.press("Call Microsoft Graph API")
     browser.one("button[name=username]")
     browser.open("/ios")
-    browser.wait("that one did not come back", lambda: steps_of(browser) == [["authorize", "not finished"], ["unreturned", "failed: cancelled"]])
+    browser.wait("that one did not come back", lambda: steps_of(browser) == [["authorize", "done"], ["unreturned", "not finished"]])
     browser.driver.refresh()
     browser.expect_username("Signed out")
     browser.settled()
@@ -721,6 +722,35 @@ def begun_elsewhere(browser):
     leads_back()
     browser.expect_page("/paste#AADSTS50011")
     browser.wait("the explanation", lambda: "The redirect URI is not registered." in browser.one("#found").text)
+
+
+@test("in the demo, the browser's Back button on the provider's error page brings what the way back there brings")
+def left_error(browser):
+    browser.stand_still()
+    browser.size(390, 844)
+    browser.open("/ios")
+    browser.server.control(authorize_platform_error=50011)
+    browser.press("Call Microsoft Graph API")
+    shown = browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS50011: " in (text := browser.one("main").text) and text)
+    # Chromium reports its status.
+    browser.allowed.append(browser.driver.current_url)
+    assert f"'{browser.server.origin}/auth/callback'" in shown and f"'{CLIENT_ID}'" in shown, shown
+    browser.driver.back()
+    browser.wait("the headline", lambda: "The redirect URI is not registered." in browser.one("p.failure").text)
+    browser.size(1280, 800)
+    assert steps_of(browser) == [["authorize", "done"], ["unreturned", "not finished: AADSTS50011"]], steps_of(browser)
+    # Of a policy that blocks the person the last of several pages tells.
+    browser.open("/macos")
+    blocked(browser)
+    browser.size(390, 844)
+    browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS53003: " in browser.one("main").text)
+    link = browser.one("a.back").rect
+    assert link["y"] + link["height"] <= browser.driver.execute_script("return innerHeight"), link
+    browser.shoot("blocked 390")
+    while browser.at_tenant():
+        browser.driver.back()
+    browser.size(1280, 800)
+    browser.wait("the steps", lambda: steps_of(browser) == [["authorize", "done"], ["unreturned", "not finished: AADSTS53003"]])
 
 
 @test("who leaves the provider's page by the browser's Back button reads that nothing came back, calmly; what was signed in before stays, and no token is printed")

@@ -18,7 +18,7 @@ struct SignInEndpoints: Sendable {
     let marks: BrowserMarks
     let publicURL: PublicURL
     let languages: Languages
-    /// Whether the provider is the demo tenant, which can repeat the failure of a case.
+    /// Whether the provider is the demo tenant, which can repeat the failure of a case, and says what became of a request.
     let isDemo: Bool
 
     func begin(_ call: Call, _ application: Application, _ session: LookedUpSession) async throws -> Response {
@@ -27,8 +27,10 @@ struct SignInEndpoints: Sendable {
             query: head.query, application: application, publicURL: publicURL,
             isFromElsewhere: head.isFromElsewhere)
         // Without a choice of a language, the browser's own preference reaches the provider with the browser's request.
-        if isDemo, !head.isFromElsewhere, let replay = call.field("replay") {
-            options.extraParameters.append(("companion_replay", replay))
+        if isDemo, !head.isFromElsewhere {
+            for (own, name) in [("replay", "companion_replay"), ("request", "client-request-id")] {
+                if let value = call.field(own) { options.extraParameters.append((name, value)) }
+            }
         }
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
         return try await Self.leaving(head, call.context, from: options.returnPath) {

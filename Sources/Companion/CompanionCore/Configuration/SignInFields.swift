@@ -4,7 +4,7 @@ package enum SignInFields {
     package static let own: Set<String> = [
         "prompt", "max_age", "acr_values", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims",
         "return_to",
-        "automatic", "replay",
+        "automatic", "replay", "request",
     ]
     /// MSAL's "prompt if necessary", which sends no `prompt` parameter to the provider.
     package static let promptIfNecessary = "if_necessary"

@@ -32,6 +32,14 @@ final class ClientJournal: Sendable {
 
     var now: Content { content.withLock { $0 } }
 
+    /// Notes the error that the page of a sign-in shows, at the request that has begun it.
+    func ended(_ correlationID: String, with error: String) {
+        content.withLock { content in
+            let began = content.requests.lastIndex { $0.step == .authorize && $0.correlationID == correlationID }
+            if let began { content.requests[began].error = error }
+        }
+    }
+
     func add(_ request: ClientRequest) {
         content.withLock { content in
             content.count += 1
@@ -69,8 +77,13 @@ extension ClientsHandler {
     /// Answers a request, and notes it if it is a client's.
     func answer(_ request: Request, _ body: (Request) async -> Response) async -> Response {
         let fields = request.parameters
-        guard let step = ClientStep(request, fields) else { return await body(request) }
         let note = ClientNote()
+        guard let step = ClientStep(request, fields) else {
+            let response = await ClientNote.$current.withValue(note) { await body(request) }
+            // The page of an error at which the sign-in of an earlier request has ended.
+            if let id = note.now.correlationID, let error = note.now.error { journal.ended(id, with: error) }
+            return response
+        }
         let (time, start) = (clock.now(), ContinuousClock.now)
         let response = await ClientNote.$current.withValue(note) { await body(request) }
         let duration = ContinuousClock.now - start

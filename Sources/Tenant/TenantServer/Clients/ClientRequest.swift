@@ -20,7 +20,7 @@ struct ClientRequest: Sendable, Hashable {
     let retryAfter: Int?
     /// Whether it is MSAL's second try.
     var isRetry = false
-    let error: String?
+    var error: String?
     let correlationID: String?
     /// The client library as it names itself, such as `MSAL.iOS 2.13.0`.
     let library: String?

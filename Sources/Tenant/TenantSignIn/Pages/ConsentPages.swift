@@ -71,7 +71,7 @@ struct AdministratorPage: Page {
         return """
             \(account.chip)
             <h1>\(HTML(saying: "Need admin approval"))</h1>
-            <p class="application">\(client.name)</p>
+            \(request.purpose == .adminConsent ? "<p class=\"application\">\(client.name)</p>" as HTML : "")
             <p>\(reason)</p>
             \(form(back))
             \(form(.otherAccount))

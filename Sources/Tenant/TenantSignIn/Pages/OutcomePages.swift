@@ -24,8 +24,11 @@ package struct ErrorPage: Page {
         <h1>\(HTML(saying: "Sign in"))</h1>
         <p class="lead">\(HTML(saying: title))</p>
         <p class="notice" role="alert" lang="en">\(error.prefix)\(error.number): \(error.message)</p>
-        \(diagnostics.troubleshooting(number: error.number, prefix: error.prefix, client: client))
         """
+    }
+
+    package var details: HTML {
+        diagnostics.troubleshooting(number: error.number, prefix: error.prefix, client: client)
     }
 }
 
@@ -50,9 +53,10 @@ struct BlockedPage: Page {
         <p>\(HTML(saying: criteria))</p>
         <p class="small" lang="en">AADSTS53003: \(PlatformError.blockedByPolicy.message)</p>
         \(form(.otherAccount))
-        \(diagnostics.troubleshooting(number: 53003, client: client))
         """
     }
+
+    var details: HTML { diagnostics.troubleshooting(number: 53003, client: client) }
 }
 
 /// The page for a person who is not assigned to an application that requires it.
@@ -79,9 +83,10 @@ struct UnassignedPage: Page {
         <p>\(HTML(saying: explanation, "\(application.name)"))</p>
         <p class="small" lang="en">AADSTS\(error.number): \(error.message)</p>
         \(form(.otherAccount))
-        \(diagnostics.troubleshooting(number: error.number, client: client))
         """
     }
+
+    var details: HTML { diagnostics.troubleshooting(number: error.number, client: client) }
 }
 
 extension Diagnostics {

@@ -12,6 +12,8 @@ package protocol Page {
     var bar: HTML? { get }
     /// The content of `main`.
     var content: HTML { get }
+    /// The content of `main` below the way out.
+    var details: HTML { get }
     /// Additional content for the head of the document.
     var head: HTML { get }
     /// The class of `body`, which sets the layout.
@@ -25,6 +27,7 @@ package protocol Page {
 extension Page {
     package var status: HTTPResponse.Status { .ok }
     package var bar: HTML? { nil }
+    package var details: HTML { "" }
     package var head: HTML { "" }
     package var layout: String { "card-layout" }
     package var ended: [(name: String, value: String)]? { nil }
@@ -96,6 +99,7 @@ package struct PageLayout: Sendable {
             \(page.bar == nil ? brand : "")
             \(page.content)
             \(page.ended.map(wayOut) ?? "")
+            \(page.details)
             </main>
             <footer>
             <p>\(HTML(

@@ -9,7 +9,7 @@ package import WebFormats
 /// One request at an identity endpoint, with its identifiers for logs and errors.
 struct Exchange {
     let request: Request
-    let diagnostics: Diagnostics
+    private(set) var diagnostics: Diagnostics
     /// The parameters; none if they cannot be read.
     let fields: FormFields
     private let isReadable: Bool
@@ -22,6 +22,13 @@ struct Exchange {
         diagnostics = Diagnostics(request, fields, clock: clock)
     }
 
+    /// Returns the exchange as one of a sign-in that has begun with this correlation ID.
+    func continuing(_ correlationID: String?) -> Self {
+        var exchange = self
+        if let correlationID { exchange.diagnostics.correlationID = correlationID }
+        return exchange
+    }
+
     /// Throws if the parameters cannot be read.
     func check() throws(PlatformError) {
         guard isReadable else { throw .malformedRequest }
@@ -32,7 +39,7 @@ struct Exchange {
 /// if it is a GUID.
 package struct Diagnostics {
     let traceID: String
-    let correlationID: String
+    fileprivate(set) var correlationID: String { didSet { note() } }
     let time: Date
 
     package init(_ request: Request, _ fields: FormFields?, clock: TenantClock) {
@@ -40,8 +47,10 @@ package struct Diagnostics {
         let asked = request.head[.clientRequestID] ?? fields?["client-request-id"]
         correlationID = asked.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? clock.newID()
         time = clock.now()
-        ClientNote.change { $0.correlationID = correlationID }
+        note()
     }
+
+    private func note() { ClientNote.change { $0.correlationID = correlationID } }
 
     /// The time in the form `2026-01-31 23:59:59Z`.
     var timestamp: String { time.formatted(.iso8601.dateTimeSeparator(.space)) }

@@ -46,15 +46,19 @@ extension IdentityPlatform {
             if let error = request.replay?.authorizationError ?? controls.takeSignInError(at: .request) { throw error }
             return try begin(request, expires: clock.now().addingTimeInterval(DemoSignInFlow.lifetime), exchange)
         } catch {
-            let error = error as? PlatformError ?? .serverError
-            throw AuthorizationFailure(error: error, target: error.isShownByTenant ? nil : request.target)
+            let error = (error as? PlatformError ?? .serverError).about(
+                request, registrations.client(id: request.clientID))
+            let staysHere = error.isShownByTenant || request.replay?.place == .page
+            throw AuthorizationFailure(error: error, target: staysHere ? nil : request.target)
         }
     }
 
     /// Begins a sign-in in the browser that asks.
     func begin(_ request: DemoAuthorizationRequest, expires: Date, _ exchange: Exchange) throws -> Response {
         let browser = try browser(exchange.request.head)
-        let flow = DemoSignInFlow(id: clock.newID(), browserID: browser.id, request: request, expires: expires)
+        let flow = DemoSignInFlow(
+            id: clock.newID(), browserID: browser.id, correlationID: exchange.diagnostics.correlationID,
+            request: request, expires: expires)
         var signIn = try signIn(flow, exchange)
         let response = try signIn.begin()
         // An answer that goes to the application at once needs no cookie.
@@ -101,7 +105,7 @@ extension IdentityPlatform {
             request.purpose == .social
             ? SocialProvider.client : try registrations.client(id: request.clientID, at: request.segment)
         ClientNote.change { $0.clientID = client.id }
-        return SignIn(platform: self, exchange: exchange, client: client, flow: flow)
+        return SignIn(platform: self, exchange: exchange.continuing(flow.correlationID), client: client, flow: flow)
     }
 
     /// Runs an endpoint whose errors are pages.

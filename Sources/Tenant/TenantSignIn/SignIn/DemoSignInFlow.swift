@@ -9,6 +9,8 @@ struct DemoSignInFlow: Sendable, Codable {
     var id: String
     /// The browser in which it began.
     var browserID: String
+    /// The correlation ID of all its pages.
+    var correlationID: String?
     var request: DemoAuthorizationRequest
     var expires: Date
     /// The chosen account.
@@ -157,6 +159,12 @@ extension IdentityPlatform {
 }
 
 extension PlatformError {
+    /// Returns the error with what the platform's page names of the request.
+    func about(_ request: DemoAuthorizationRequest, _ client: DemoClient?) -> Self {
+        guard number == 50011, let client else { return self }
+        return .redirectURIMismatch(request.target.redirectURI, client)
+    }
+
     /// The error as the application gets it after a sign-in, which of a scope that does not exist has another word
     /// (authz-err-13). The token endpoint's is not known.
     fileprivate var atRedirectURI: Self {

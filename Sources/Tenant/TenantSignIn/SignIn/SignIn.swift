@@ -310,7 +310,7 @@ struct SignIn {
         RuledRequest.current?.isBy(account)
         let moment: PlatformError.Moment = flow.authentication == nil ? .account : .authentication
         guard let error = platform.controls.takeSignInError(at: moment) else { return nil }
-        if error.isShownByTenant { throw error }
+        if error.isShownByTenant { throw error.about(request, client) }
         return error
     }
 
