@@ -563,6 +563,20 @@ def real_values(browser):
     assert not any(each in page for each in values), "the case has a value"
 
 
+@test("a sign-in that was cancelled is over, and has its real values too; its verifier, which nothing has sent, stays hidden")
+def cancelled_values(browser):
+    browser.stand_still()
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent("cancel")
+    browser.wait("the step", lambda: browser.all("#timeline .step[data-step=callback]"))
+    sent = browser.driver.execute_script(SENT)
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", sent["authorize"]["code_challenge"]) and sent["authorize"]["nonce"] != "…", sent
+    assert sent["authorize"]["state"] == sent["callback"]["state"] != "…" and sent["callback"]["error"], sent
+
+
 @test("claims in a step go when another tab has signed the account out, and belong to the account that is shown")
 def decoded_of(browser):
     browser.stand_still()

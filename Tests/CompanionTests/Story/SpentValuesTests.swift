@@ -128,6 +128,17 @@ import WebFormats
         }
     }
 
+    @Test func `one that came back without a code is over, and its verifier, which nothing has sent, stays hidden`()
+        async throws
+    {
+        try await Site.run(configured: Self.demo) { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"require_consent": "adele@contoso.example"}"#)
+            #expect(try await visitor.signIn(consent: "cancel").location?.contains("sign_in_error") == true)
+            #expect(try await shown(visitor) == ["authorize: code_challenge nonce state", "callback: state"])
+        }
+    }
+
     @Test func `neither another session nor another application nor another address has them, and sign-out ends them`()
         async throws
     {

@@ -243,6 +243,8 @@ package final class SignInFlow: Sendable {
         guard let flow = purpose.kind.userFlow else {
             return try await adminConsent.complete(attempt, arrival.callback, secrets, completion.journey)
         }
+        // Without a code nothing is left to redeem.
+        if arrival.callback.code == nil { show(secrets, of: completion) }
         let metadata = try await providers.directory.metadata(for: purpose.authority)
         let validated = try arrival.callback.validated(
             against: secrets, metadata: metadata,
@@ -251,9 +253,7 @@ package final class SignInFlow: Sendable {
             })
         journal.redeems(&completion.journey, at: metadata.tokenEndpoint)
         let answer = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
-        if showsSpentValues, !application.isAtKiosk, let code = arrival.callback.code {
-            journal.show(secrets, code, of: completion.journey)
-        }
+        show(secrets, of: completion)
         let signedIn = try await providers.exchange.check(answer)
         completion.journey.account = store.pseudonym(
             ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
@@ -270,6 +270,12 @@ package final class SignInFlow: Sendable {
         // Only now: anyone can make up the refusal, and what is remembered concerns everyone.
         if purpose.consent == .repeated { consents.note(metadata.authority) }
         return outcome
+    }
+
+    /// Keeps the values of a sign-in that is over for the demo's pages.
+    private func show(_ secrets: AuthorizationAttempt, of completion: Completion) {
+        guard showsSpentValues, !completion.application.isAtKiosk else { return }
+        journal.show(secrets, completion.arrival.callback.code, of: completion.journey)
     }
 
     /// Whether nobody has signed in here with this authentication before. A person who comes within the tolerance for clocks

@@ -172,11 +172,14 @@ package final class SignInJournal: Sendable {
         journey.start = .now
     }
 
-    /// Keeps the values of a sign-in for the demo's pages. Call this only after the code has been redeemed.
-    func show(_ secrets: AuthorizationAttempt, _ code: String, of journey: Return) {
+    /// Keeps the values of a sign-in for the demo's pages. Call this only after the code has been redeemed, or after a
+    /// callback without one has consumed the attempt.
+    func show(_ secrets: AuthorizationAttempt, _ code: String?, of journey: Return) {
         guard let number = journey.number else { return }
         let values = SpentValues(attempt: number, secrets: secrets, code: code)
-        memory.change(journey.attempt.session, isSignedIn: true) { $0.add(values, of: journey.application.id) }
+        memory.change(journey.attempt.session, isSignedIn: code != nil) {
+            $0.add(values, of: journey.application.id)
+        }
     }
 
     /// Records success. Call this only after the result is stored, because until then the sign-in can fail.
