@@ -62,8 +62,8 @@ function fill(values) {
     else if (field.name && field !== fields.app) field.value = values[field.name] ?? "";
   }
   show();
-  const { domain_hint: domain, tenant, claims, max_age: age, acr_values: acr } = settings();
-  more.open = Boolean(domain || tenant || claims || age || acr);
+  const { domain_hint: domain, tenant, claims, max_age: age } = settings();
+  more.open = Boolean(domain || tenant || claims || age);
 }
 
 /** Shows the fields of the chosen application, and only those, and the meaning of the chosen prompt. */
@@ -80,7 +80,8 @@ function show() {
   }
   document.getElementById("prompt-hint").textContent = t(`prompt.${fields.prompt.value || "configured"}`);
   const names = Object.keys(settings()).filter((name) => name !== "app" && name !== "policy");
-  const labels = names.map((name) => form.querySelector(`[for="${name}"]`).textContent);
+  // Those that no field asks for come with an address.
+  const labels = names.map((name) => form.querySelector(`[for="${name}"]`)?.textContent ?? name);
   document.getElementById("with").textContent = names.length > 0 ? t("portal.with", { settings: labels.join(", ") }) : "";
 }
 

@@ -5,7 +5,7 @@ import { loadClaims } from "../base/claims-table.js";
 import { element, language, t } from "../base/page.js";
 import { settings } from "./form.js";
 import { foldedTree, purpose } from "./json.js";
-import { button, copyButton, explained, facts, folded, milliseconds, moment, run, statusBox, time } from "./parts.js";
+import { button, explained, facts, milliseconds, moment, run, statusBox, time } from "./parts.js";
 
 // MARK: Lifetimes
 
@@ -80,9 +80,6 @@ function decoded(title, token, kind) {
   if (token?.is_jwt === false) parts.push(element("p", "quiet", t("portal.no_jwt", { count: token.characters })));
   if (token?.header) parts.push(purpose(kind, token.header), foldedTree(t("portal.header"), token.header));
   if (token?.payload) parts.push(foldedTree(t("portal.payload"), token.payload, kind));
-  if (token?.token) {
-    parts.push(folded(t("portal.as_text"), false, element("p", "mono", token.token), copyButton(t("portal.copy"), () => token.token)));
-  }
   return parts;
 }
 

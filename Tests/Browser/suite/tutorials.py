@@ -418,7 +418,7 @@ def b2c_timeout(browser):
     browser.server.control(graph_delay_ms=1000)
     browser.driver.execute_script(HASTE)
     browser.press("Call API")
-    browser.expect_log("Could not call API: The server did not answer within 30 seconds.")
+    browser.expect_log("Could not call API: The server did not respond within 30 seconds.")
 
 
 # The option that MSAL can make nothing of, the button, and the tutorial's text, by page.

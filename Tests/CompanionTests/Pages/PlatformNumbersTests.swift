@@ -61,9 +61,9 @@ import Testing
         Row(
             number: "AADB2C90273", audience: .user,
             cause:
-                "The other identity provider, such as Apple or Google, did not complete the sign-in: the person cancelled there, or it answered with an error or not at all.",
+                "The other identity provider, such as Apple or Google, did not complete the sign-in: the person cancelled there, or it returned an error or nothing at all.",
             remedy:
-                "Read what it answered in the error's description. If you cancelled there, sign in again; otherwise ask an administrator to check that provider's settings in the user flow."
+                "Read what it returned in the error's description. If you cancelled there, sign in again; otherwise ask an administrator to check that provider's settings in the user flow."
         ),
     ]
 
