@@ -9,7 +9,7 @@ import tempfile
 from tally import ROOT, newest_binary
 
 from .browser import ADELE, Browser
-from .kiosk import LONG, walk_up
+from .kiosk import walk_up
 from .server import Server
 
 
@@ -53,7 +53,7 @@ def portal(browser, folder):
 
 
 def kiosk(browser, folder):
-    with browser.visiting(browser.server.sibling("kiosk", COMPANION_DEVICE_MODE="shared", **LONG)):
+    with browser.visiting(browser.server.sibling("kiosk", COMPANION_DEVICE_MODE="shared")):
         browser.open("/kiosk")
         browser.one("#attract")
         walk_up(browser)
