@@ -95,7 +95,22 @@ RETIRED = ("can mend", "nobody has said", "knows of you", "takes everything of y
            "prove to the", "is no portal", "not among those", "meanwhile", "was forgotten", "used already", "if you want to go on", "getting anywhere", "is not the one that", "another origin than",
            "admits no", "is given twice", "is over or", "off this screen", "all the same:", "for sure", "This was another", "nder way", "is there twice", "carries no",
            "heeded", "assed over", " is switched", "haves well", "isbehave", " is none.", " are dead", "cannot tell which",
-           "prove who it is", "Make a new one", "have an administrator", "What maps to what")
+           "prove who it is", "Make a new one", "have an administrator", "What maps to what",
+           "answers with", "answers from its", "the answers of", "did not answer within", "no longer answers", "it answered")
+
+
+@test("a Japanese heading ends its lines between phrases, and is not balanced", needs="time")
+def phrases(browser):
+    ask_for(browser, "ja")
+    try:
+        for path in ("/", "/native", "/kiosk"):
+            browser.open(path)
+            browser.settled()
+            found = browser.driver.execute_script(
+                "return [...document.querySelectorAll('h1')].map((e) => getComputedStyle(e)).map((s) => `${s.wordBreak} ${s.textWrapStyle}`)")
+            assert set(found) == {"auto-phrase auto"}, f"{path}: {found}"
+    finally:
+        ask_for(browser, None)
 
 
 @test("the pages have none of the phrases that nobody would say at a counter")
