@@ -67,8 +67,15 @@ let asked = 0;
 /** The panel's content. */
 let place;
 
-/** Loads the steps again. */
-export const update = () => load().finally(() => (place.hidden = false));
+/** Loads the steps again. The newest shows the panel: before it, what is open there may close, and would move the rest. */
+export async function update() {
+  const turn = asked + 1;
+  try {
+    await load();
+  } finally {
+    if (turn === asked) place.hidden = false;
+  }
+}
 
 async function load() {
   const turn = ++asked;
