@@ -6,6 +6,8 @@ import { mostSteps, NoCase, ofFragment, readCase, replayOf } from "../base/case.
 import { base, element, loadTexts, t, withElements } from "../base/page.js";
 
 const place = document.getElementById("found");
+const json = document.getElementById("as-json");
+const stage = document.querySelector(".stage");
 
 /** Where a step's request goes: the path, and the host in words, because a case does not have its name. */
 const targets = {
@@ -55,8 +57,11 @@ async function reason({ number = "" }) {
   return [element("p", "", found.cause, " ", element("strong", "", t(`problem.who.${found.who}`)), " ", found.remedy)];
 }
 
-async function show(found, why) {
+/** All of it comes at once: a part that came later would move the rest. */
+async function show(found) {
   const { kind, settings, outcome, steps } = found;
+  const buttons = element("p", "buttons", copyButton(t("case.copy"), () => location.href));
+  const [why] = await Promise.all([reason(outcome).catch(() => []), offerReplay(found, buttons)]);
   const facts = [
     [t("case.kind"), kind],
     [t("case.outcome"), [outcome.code, outcome.number].filter(Boolean).join(" · ")],
@@ -69,21 +74,26 @@ async function show(found, why) {
     element("dl", "facts", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
     ...why,
     ...(steps.length < mostSteps ? [] : [element("p", "quiet", t("case.newest_steps", { count: mostSteps }))]),
-    element("p", "buttons", copyButton(t("case.copy"), () => location.href)),
+    buttons,
   );
+  json.hidden = false;
   // The story and the code are those of the chapter for this kind.
   document.body.dataset.page = ["external", "b2c"].includes(kind) ? kind : "ios";
-  document.querySelector(".stage").hidden = false;
-  const { source } = await import("../tutorial/panels.js");
+  stage.hidden = false;
+  const { source, timeline, code } = await import("../tutorial/panels.js");
+  // The page may have been left, and emptied, meanwhile.
+  if (!stage.isConnected) return;
   Object.assign(source, { story: async () => story(found), known: {} });
+  await Promise.all([timeline.update(), code.update()]);
+  stage.classList.remove("coming");
 }
 
 /** In the demo, this browser's next sign-in fails like the case; where it can't, the page says why. */
-async function offerReplay(found) {
+async function offerReplay(found, buttons) {
   const { kind, outcome, settings } = found;
   const { demo, apps, demo_control_url: control } = await get("/api/apps").catch(() => ({ demo: false }));
   if (!demo) return;
-  const note = (...texts) => place.lastChild.append(element("span", "quiet", " ", ...texts));
+  const note = (...texts) => buttons.append(element("span", "quiet", " ", ...texts));
   const replay = replayOf(found);
   if (!replay) {
     if (["ok", "cancelled"].includes(outcome.code)) return note(t(`case.no_replay.${outcome.code}`));
@@ -103,7 +113,7 @@ async function offerReplay(found) {
   const link = Object.assign(element("a", "primary", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
   // Its page says it beside what came.
   link.addEventListener("click", () => beginTrip(chosen.id, "sign-in", outcome.number ?? outcome.code));
-  place.lastChild.prepend(link);
+  buttons.prepend(link);
   note(`${t("case.replay_note")} ${t("case.replay_at", { title: chosen.title })}`);
 }
 
@@ -113,14 +123,11 @@ function read() {
   if (text === null) return location.replace(`${base}/paste`);
   document.getElementById("json").textContent = text;
   try {
-    const found = readCase(text);
-    reason(found.outcome).catch(() => []).then((why) => {
-      show(found, why);
-      offerReplay(found);
-    });
+    show(readCase(text));
   } catch (error) {
     if (!(error instanceof NoCase)) throw error;
     place.replaceChildren(element("p", "bad", t(`case.error.${error.reason}`, { place: error.place })));
+    json.hidden = false;
   }
 }
 

@@ -114,7 +114,7 @@ function filling(box, load, isVisible) {
 const column = (id, name, load) => ({ update: filling(document.getElementById(`${id}-box`), load, () => isShown(name)) });
 
 export const timeline = column("timeline", "story", () => import("./timeline.js"));
-const code = column("code", "code", () => import("./code.js"));
+export const code = column("code", "code", () => import("./code.js"));
 
 /** Which panels this tab has open on this page. */
 const openedKey = `panels:${location.pathname}`;
