@@ -77,6 +77,9 @@ package struct PageLayout: Sendable {
         "<p class=\"brand\"><img src=\"/assets/demo-tenant.svg\" alt=\"\" width=\"24\" height=\"24\"> \(HTML(saying: "Demo tenant"))</p>"
     }
 
+    /// The card stands in the middle: painted before its end had come, it would move up when it does.
+    private var wholeFirst: HTML { "<link rel=\"expect\" href=\"#foot\" blocking=\"render\">" }
+
     /// Renders a page.
     ///
     /// - Parameter target: The redirect URI at which the page's form ends; nil if it ends here.
@@ -90,6 +93,7 @@ package struct PageLayout: Sendable {
             <meta name="color-scheme" content="light dark">
             <title>\(HTML(saying: page.title)) \u{2013} \(HTML(saying: "Demo tenant"))</title>
             <link rel="stylesheet" href="/assets/demo-tenant.css">
+            \(page.bar == nil ? wholeFirst : "")
             <link rel="icon" href="/assets/demo-tenant.svg" type="image/svg+xml">
             <script src="/assets/restored.js" defer></script>
             \(page.head)</head>
@@ -101,7 +105,7 @@ package struct PageLayout: Sendable {
             \(page.ended.map(wayOut) ?? "")
             \(page.details)
             </main>
-            <footer>
+            <footer id="foot">
             <p>\(HTML(
                 saying: "A stand-in for an identity platform, on this computer only. No real account is involved."
             )) \(footLink(page))</p>
