@@ -54,7 +54,10 @@ async function reason({ number = "" }) {
   const { explanationOf } = await import("../base/platform-numbers.js");
   const [found] = await Promise.all([explanationOf(number.replace(/^AAD(?:STS|B2C)/, "")), loadTexts("problem")]);
   if (!found) return [];
-  return [element("p", "", found.cause, " ", element("strong", "", t(`problem.who.${found.who}`)), " ", found.remedy)];
+  return [
+    element("p", "", found.cause, " ", element("strong", "", t(`problem.who.${found.who}`)), " ", found.remedy),
+    element("p", "quiet", t("case.no_ids", { button: t("problem.copy") })),
+  ];
 }
 
 /** All of it comes at once: a part that came later would move the rest. */

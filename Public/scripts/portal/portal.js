@@ -233,7 +233,8 @@ async function start() {
 /** Shows the chosen application, and what a sign-in has brought when the browser has just come back from one. */
 async function showReturn() {
   const last = query.get("tab") ?? kept().tab;
-  select(names.includes(last) && (failed || !began) ? last : "account");
+  // Who signs in beside the attempts wants to compare them.
+  select(names.includes(last) && (failed || !began || last === "attempts") ? last : "account");
   await (failed ? showFailure(failed) : reload());
   const table = ended && await import("../base/platform-numbers.js").catch(() => null);
   const explanation = await table?.explanationOf(ended.number).catch(() => undefined);

@@ -464,7 +464,7 @@ export function enable(button, isEnabled, refuge) {
 
 let begin;
 /** The page's start; a press of a button waits for it. */
-const ready = new Promise((resolve) => (begin = resolve));
+export const ready = new Promise((resolve) => (begin = resolve));
 
 let settle;
 const settled = new Promise((resolve) => (settle = resolve));

@@ -5,7 +5,7 @@ import { app, get, leave, post, signInAddress } from "../base/api.js";
 import { announce } from "../base/buttons.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
-import { known, missionKey, noReturn } from "./flow.js";
+import { known, missionKey, noReturn, ready } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
 
 const platform = document.body.dataset.page;
@@ -122,8 +122,9 @@ export async function fill(box) {
   show(active?.id ?? /^#mission=(\w+)$/.exec(location.hash)?.[1]);
 }
 
-/** Goes on with what is under way, after a trip to the provider too. */
+/** Goes on with what is under way, after a trip to the provider too: the calls with which that ends are not to meet the failure. */
 export async function update() {
+  await ready;
   if (active) await look();
 }
 

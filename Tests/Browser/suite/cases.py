@@ -150,6 +150,7 @@ def stranger(browser):
     browser.wait("where it is replayed", lambda: "AADSTS90094" in (found := browser.one("#found").text) and "It runs at Test portal" in found)
     found = browser.one("#found").text
     assert "Ask an administrator: Open the consent address and accept for everyone." in found, found
+    assert "A case has no correlation ID, no time and no account. The sender has them: “Copy the error and its IDs” copies them." in found, found
     assert "Replay signs in once in this browser and fails in the same way" in found and "somebody" not in found, found
     assert browser.one(".rooms [aria-current]").text == "Learn"
     browser.one("#found a.primary").click()

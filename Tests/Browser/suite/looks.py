@@ -1061,7 +1061,7 @@ def on_paper(browser):
         browser.cdp("Emulation.setEmulatedMedia", media="")
 
 
-@test("*Share this story* stands on one line in every window and language", needs="time")
+@test("*Share as a case* stands on one line in every window and language", needs="time")
 def share_line(browser):
     for app in ("macos", "ios"):
         browser.open(f"/{app}")
