@@ -36,6 +36,7 @@ function join() {
     const added = Object.assign(document.createElement("tr"), { className: "log" });
     added.append(cell);
     row.after(added);
+    if (row.closest("details")) row.closest("details").open = true;
   }
   const text = lines.length === 0 ? "" : joined.dataset.text.replace("%1", found).replace("%2", lines.length);
   if (joined.textContent !== text) joined.textContent = text;
@@ -70,7 +71,9 @@ async function refresh() {
     const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.getElementById("live");
     const focused = document.activeElement?.id;
+    const isOpen = live.querySelector("#unnamed")?.open;
     live.replaceChildren(...fresh.childNodes);
+    if (isOpen) live.querySelector("#unnamed").open = true;
     live.dataset.mark = fresh.dataset.mark;
     count.textContent = page.getElementById("count").textContent;
     join();

@@ -47,7 +47,10 @@ def appears(browser):
     ask(browser.server, "/common/discovery/v2.0/keys")
     show(browser)
     before = len(rows(browser))
-    browser.driver.execute_script("document.querySelector('#live td a').focus()")
+    unnamed = browser.one("#unnamed")
+    assert not unnamed.get_attribute("open") and "Requests: " in unnamed.text, unnamed.text
+    unnamed.find_element("css selector", "summary").click()
+    browser.driver.execute_script("document.querySelector('#unnamed td a').focus()")
     focused = browser.driver.execute_script("return document.activeElement.id")
     assert focused.startswith("step-of-"), focused
     assert browser.driver.execute_script("return getComputedStyle(document.querySelector('section:target')).backgroundColor") == "rgba(0, 0, 0, 0)", "a stripe at the text's edge"

@@ -96,9 +96,13 @@ struct ClientsSection {
             \(HTML(saying: "Show older"))</button>
 
             """ : ""
+        // Nearly all of those that belong to no app are for metadata.
+        let isNamed = group.clientID != nil
+        let title: HTML = "<h3 id=\"client-\(index)\">\(name)</h3>"
+        let count = HTML(saying: "Requests: %@", "\(group.requests.count)")
         return """
-            <section class="panel">
-            <h3 id="client-\(index)">\(name)</h3>
+            \(isNamed ? "<section class=\"panel\">" : "<details class=\"panel\" id=\"unnamed\">" as HTML)
+            \(isNamed ? title : "<summary>\(title) <span class=\"small\">\(count)</span></summary>")
             \(library)<div class="scroller" role="region" tabindex="0" aria-labelledby="client-\(index)">
             <table class="requests">
             <thead><tr><th scope="col">\(HTML(saying: "Time (UTC)"))</th><th scope="col">\(HTML(saying: "Step"))</th>\
@@ -106,14 +110,15 @@ struct ClientsSection {
             <th scope="col">ms</th></tr></thead>
             \(parts)</table>
             </div>
-            \(older)</section>
+            \(older)\(isNamed ? "</section>" : "</details>" as HTML)
 
             """
     }
 
     private func row(_ request: ClientRequest) -> HTML {
         let correlation: HTML = request.correlationID.map { "<br><code class=\"small\">\($0)</code>" } ?? ""
-        let error: HTML = request.error.map { "<br>\(explanation($0, request.position))" } ?? ""
+        let error: HTML =
+            request.error.map { "<br><span class=\"aadsts\">\(explanation($0, request.position))</span>" } ?? ""
         let status: HTML = request.status.map { "\($0)" } ?? HTML(saying: "No response")
         let isFailure =
             !request.isPending && !request.isCheck && (request.status.map { $0 >= 400 } ?? true || request.error != nil)
