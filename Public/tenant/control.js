@@ -9,7 +9,7 @@ let walked;
 
 /** Lists the choices of a failure that the search has found: otherwise, they are out of sight among the others of a list. */
 function showHits(form, words, own) {
-  const text = (option) => option.text.toLowerCase();
+  const text = (option) => `${option.text} ${option.title}`.toLowerCase();
   const isFound = (option) =>
     words.some((word) => text(option).includes(word)) && words.every((word) => own.includes(word) || text(option).includes(word));
   const options = [...form.querySelector("select")?.options ?? []];
@@ -33,7 +33,8 @@ function filter({ isNew = true } = {}) {
     each.querySelector(".hits")?.remove();
     const { key, words: more = "" } = each.dataset;
     const own = [...each.querySelectorAll("label, .title, p, button")].map((part) => part.textContent);
-    const text = `${each.textContent} ${key} ${more}`.toLowerCase();
+    const titles = [...each.querySelectorAll("option[title]")].map(({ title }) => title).join(" ");
+    const text = `${each.textContent} ${titles} ${key} ${more}`.toLowerCase();
     each.hidden = !words.every((word) => text.includes(word));
     if (!each.hidden) showHits(each, words, `${own.join(" ")} ${key} ${more}`.toLowerCase());
   }
@@ -49,6 +50,11 @@ function filter({ isNew = true } = {}) {
   const count = all.filter((each) => !each.hidden).length;
   const text = words.length === 0 ? "" : shown.dataset.text.replace("%1", count).replace("%2", all.length);
   if (shown.textContent !== text) shown.textContent = text;
+}
+
+/** In a wide window, the choice and the first group are in sight. */
+if (matchMedia("(min-width: 56.01rem)").matches) {
+  for (const fold of [document.getElementById("for"), failures.firstElementChild]) fold.open = true;
 }
 
 /** Takes over what has changed; what somebody has begun to choose elsewhere stays. */
@@ -84,12 +90,18 @@ export function update(page) {
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
+/** A link on which somebody is stays. */
+function fade() {
+  if (notice.matches(":hover, :focus-within")) fading = setTimeout(fade, 6000);
+  else notice.replaceChildren();
+}
+
 /** Shows what was done where people are looking; a refusal stays. */
 function say(page, place) {
   clearTimeout(fading);
   notice.className = place;
   notice.replaceChildren(...page.getElementById("notice").childNodes);
-  if (notice.querySelector(".calm")) fading = setTimeout(() => notice.replaceChildren(), 6000);
+  if (notice.querySelector(".calm")) fading = setTimeout(fade, 6000);
 }
 
 async function send(form, button) {
@@ -110,6 +122,7 @@ async function send(form, button) {
     if (isChoice) {
       history.replaceState(null, "", answer.url);
       document.getElementById("choice").replaceWith(choice);
+      document.querySelector("#for h2").replaceWith(page.querySelector("#for h2"));
       if (chosen.firstElementChild) {
         // The person or app of the choice comes into sight, with the switches below.
         chosen.focus({ preventScroll: true });

@@ -487,7 +487,7 @@ struct ControlTests {
                 "/control?ui_locales=\(language)", headers: [("Accept", "text/html")]
             ).text
             let forms = page.components(separatedBy: "<form method=\"post\"").dropFirst()
-            #expect(forms.count == 27)
+            #expect(forms.count == 26)
             var sentences: Set<String> = []
             for form in forms {
                 let key = try #require(form.firstMatch(of: /name="(\w+)"[^>]*aria-describedby="(\w+)"/)).output

@@ -9,7 +9,7 @@ package struct ControlKey: Sendable {
 
     /// The kinds of fields on the page.
     package enum Field: Sendable {
-        case number(upTo: Int)
+        case number(upTo: Int, unset: String)
         case text
         /// One of these values by its title; the empty one is normal.
         case choice([(value: String, title: HTML)])
@@ -24,7 +24,7 @@ package struct ControlKey: Sendable {
         /// One of the accounts, for a change that happens at once.
         case account(verb: HTML)
         /// A change that happens at once.
-        case button(value: String, style: String = "")
+        case button(value: String, verb: HTML? = nil, style: String = "")
         /// None, because only programs use the key; and the values that it takes.
         case json(String)
     }
@@ -85,8 +85,8 @@ package struct ControlKey: Sendable {
     package let lastingTitle: HTML?
     /// The sentence about what changes for people.
     package let meaning: HTML
-    /// The sentence that confirms a change.
-    package let done: HTML
+    /// The sentence that confirms a change, beside the one that says how an effect is set.
+    package let done: HTML?
     package let field: Field
     package let repetition: Repetition?
     /// The mission of the companion's tutorials that shows it whole, with its title; nil if none does.
@@ -98,7 +98,7 @@ package struct ControlKey: Sendable {
     let action: Action
 
     init(
-        _ name: String, _ title: HTML?, _ meaning: HTML, _ kind: Kind, done: HTML = "The setting has changed.",
+        _ name: String, _ title: HTML?, _ meaning: HTML, _ kind: Kind, done: HTML? = nil,
         isForEveryone: Bool = false, repetition: Repetition? = nil, lastingTitle: HTML? = nil,
         searchWords: String = "", mission: (id: String, title: HTML)? = nil
     ) {
@@ -135,8 +135,9 @@ extension ControlKey.Kind {
     typealias Problem = ControlChange.Problem
     typealias Effect<Value> = any WritableKeyPath<Effects, Value?> & Sendable
 
-    static func number(_ effect: Effect<Int>, normal: JSONValue, upTo limit: Int) -> Self {
-        Self(.number(upTo: limit), effect, normal: normal) { (value) throws(Problem) in
+    /// - Parameter unset: The number that holds while none is set.
+    static func number(_ effect: Effect<Int>, normal: JSONValue, upTo limit: Int, unset: String? = nil) -> Self {
+        Self(.number(upTo: limit, unset: unset ?? normal.text), effect, normal: normal) { (value) throws(Problem) in
             if value == .null, normal == .null { return nil }
             guard let number = value.integer, (0...limit).contains(number) else {
                 throw Problem(message: "give a whole number from 0 to \(limit).")

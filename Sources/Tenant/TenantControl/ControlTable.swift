@@ -32,6 +32,10 @@ extension ControlKey {
         return [reset] + keys.filter(\.isEffect) + keys.filter { !$0.isEffect }
     }()
 
+    /// The reason for which a failure of the token endpoint happens twice.
+    package static let repeats: HTML =
+        "MSAL for iOS and macOS repeats a token request after a 5xx or a dropped connection, so the app would not notice a single failure."
+
     // MARK: On the page
 
     /// The page's buttons for everything; both have the same key.
@@ -90,7 +94,7 @@ extension ControlKey {
                     .answer(\.tokenError, Controls.InjectedAnswer.ofToken),
                     repetition: Repetition(
                         note:
-                            "Without a number, 503 is sent twice and any other response once. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
+                            "Without a number, 503 is sent twice and any other response once."
                     ) { ($0["status"]?.integer ?? 0) >= 500 }),
                 ControlKey(
                     "token_platform_error", "The next token request",
@@ -103,13 +107,13 @@ extension ControlKey {
                         ]),
                     repetition: Repetition(
                         note:
-                            "AADSTS90033 happens twice. MSAL for iOS and macOS repeats a request after a 5xx, so the app would not notice a single one."
+                            "AADSTS90033 happens twice."
                     ) { ($0.integer.flatMap(PlatformError.numbered)?.status.code ?? 0) >= 500 },
                     lastingTitle: "Every token request"),
                 ControlKey(
                     "access_token_seconds", "Access tokens (seconds)",
                     "When an access token expires, the application renews it without asking.",
-                    .number(\.accessTokenSeconds, normal: .null, upTo: tenYears), done: lifetime),
+                    .number(\.accessTokenSeconds, normal: .null, upTo: tenYears, unset: "3599–86399"), done: lifetime),
                 ControlKey(
                     "refresh_token_seconds", "Refresh tokens (seconds)",
                     "When a refresh token expires, the person has to sign in again.",
@@ -140,7 +144,7 @@ extension ControlKey {
                 ControlKey(
                     "rotate_key", "Rotate the signing keys",
                     "The next ID token is signed with a new key, which the application has to fetch.",
-                    Kind(.button(value: "true")) { (value, _) throws(Problem) in
+                    Kind(.button(value: "true", verb: "Rotate")) { (value, _) throws(Problem) in
                         try value.flag() ? [.rotateKey] : []
                     }, done: "From now on, tokens are signed with new keys.", searchWords: "JWKS key rollover kid"),
                 ControlKey(
@@ -224,8 +228,7 @@ extension ControlKey {
     private static let tenMinutes = 600_000
     private static let begun: HTML = "Everything works normally again."
     private static let lifetime: HTML = "Tokens issued from now on have this lifetime."
-    private static let dropped: HTML =
-        "At the token endpoint it happens twice. MSAL for iOS and macOS repeats such a request, so the app would not notice a single failure."
+    private static let dropped: HTML = "At the token endpoint it happens twice."
 
     // MARK: For programs
 
@@ -266,6 +269,6 @@ extension ControlKey {
             }, done: "The rule has ended."),
         ControlKey(
             "rules", nil, "Adds rules: effects for one application or person. `[]` ends all.",
-            Kind(.json("an array"), act: ControlChange.rules), done: "The rule holds from now on."),
+            Kind(.json("an array"), act: ControlChange.rules)),
     ]
 }

@@ -706,7 +706,7 @@ def begun_elsewhere(browser):
     # Nobody is signed in, then somebody who would get another token without a page.
     for username in (ADELE, None):
         fails_as_set()
-        browser.press("Try it: sign in in iOS")
+        browser.press("Sign in now in Learn for iOS")
         leads_back()
         browser.expect_page("/ios")
         browser.wait("the explanation", lambda: "The redirect URI is not registered." in browser.one("#timeline .flow:first-child .step.failed[data-step=unreturned] .problem").text)

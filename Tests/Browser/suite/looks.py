@@ -677,7 +677,7 @@ def control_returns(browser):
     name = browser.driver.execute_script("return document.querySelector('form:has(#graph_error) .times').labels[0].textContent")
     assert name == "Times: Graph", name
     Select(browser.one("#graph_error")).select_by_value("forbidden")
-    browser.wait("what was done", lambda: "The setting has changed." in browser.one("#notice").text)
+    browser.wait("what was done", lambda: "Graph: 403 Authorization_RequestDenied, for everyone." in browser.one("#notice").text)
     browser.server.control(reset=True)
     browser.expect_accessible("control")
     browser.press("Learn")
@@ -692,8 +692,9 @@ def control_returns(browser):
 def control_rules(browser):
     browser.sign_in()
     browser.driver.get(browser.server.tenant + "/control")
-    browser.tab_to("details:has(#choice) summary")
-    browser.keys(Keys.ENTER)
+    browser.tab_to("#for summary")
+    if not browser.one("#for").get_attribute("open"):
+        browser.keys(Keys.ENTER)
     browser.tab_to("#when_user")
     browser.keys("Megan")
     browser.tab_to("#when_times")
@@ -712,7 +713,7 @@ def control_rules(browser):
     said = browser.one(".rules li").text
     assert "Every app, Megan Bowen" in said and "Graph: 503" in said and "Requests left: 1." in said, said
     browser.expect_accessible("control with a rule")
-    browser.press("Try it in iOS")
+    browser.press("Open Learn for iOS")
     browser.expect_page("/ios")
     browser.press("Call Microsoft Graph API")
     browser.expect_graph()
@@ -725,7 +726,8 @@ def control_rules(browser):
 
 def unfold(browser, key):
     """Opens the group of a failure by its title."""
-    browser.one(f"details:not([open]):has(#{key}) > summary").click()
+    if not browser.one(f"details:has(#{key})").get_attribute("open"):
+        browser.one(f"details:has(#{key}) > summary").click()
 
 
 @test("on a phone and in a wide window, a choice brings into sight whom the switches are for, what was open stays open, and one press leads back to everyone", needs="time")
@@ -734,18 +736,21 @@ def control_choice(browser):
         browser.size(width, height)
         browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
         unfold(browser, "access_token_seconds")
-        browser.one("#access_token_seconds").send_keys("77")
-        browser.one("details:has(#choice) > summary").click()
+        browser.one("#access_token_seconds").send_keys("77", Keys.TAB)
+        unfold(browser, "choice")
         browser.wait("the number is set", lambda: "77" in browser.one(".rules li").text)
         browser.press("Undo")
         browser.wait("it is undone", lambda: not browser.all(".rules li"))
         apps = Select(browser.one("#when_client"))
         apps.select_by_index(1)
-        title = f"Only for {apps.first_selected_option.text.split(': ')[0]}"
+        name = apps.first_selected_option.text.split(": ")[0]
+        title = f"Only for {name}"
+        assert browser.one("#for summary").text == "For: every app, everyone"
         browser.press("Choose")
         browser.wait("the choice", lambda: browser.one("#chosen h2").text == title)
         top, bottom, first = browser.driver.execute_script(
-            "return [...['top', 'bottom'].map((side) => document.getElementById('chosen').getBoundingClientRect()[side]), document.querySelector('.group').getBoundingClientRect().bottom]")
+            "return [...['top', 'bottom'].map((side) => document.getElementById('chosen').getBoundingClientRect()[side]), document.querySelector('.group summary').getBoundingClientRect().bottom]")
+        assert browser.one("#for summary").text == f"For: {name}"
         assert 0 <= top and bottom < first < height, f"at {width} the choice is at {top} to {bottom}, the first group ends at {first}"
         assert not browser.one("#access_token_seconds").get_attribute("value"), "a rule begins from normal"
         browser.shoot(f"control for one app {width}")
@@ -862,7 +867,7 @@ def control_room(browser):
         browser.size(width, 900)
         browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
         browser.settled()
-        for key, needed in (("authorize_platform_error", 600), ("native_failure", 280)):
+        for key, needed in (("authorize_platform_error", 400), ("native_failure", 280)):
             unfold(browser, key)
             card, room = browser.driver.execute_script(
                 "const e = document.getElementById(arguments[0]); return [e.closest('form').offsetWidth, e.offsetWidth]", key)
@@ -882,11 +887,15 @@ def control_search(browser):
     browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
     shown = lambda: browser.driver.execute_script("return [...document.querySelectorAll('#failures .setting')].filter((e) => e.checkVisibility()).map((e) => e.dataset.key)")
     all_of_them = len(browser.all("#failures .setting"))
-    assert all_of_them > 20 and not shown()
-    for width in (390, 1440):
+    for width, first in ((1440, "authorize_platform_error"), (768, None), (390, None)):
         browser.size(width, 900)
-        height = browser.driver.execute_script("return document.getElementById('failures').offsetHeight")
-        assert height < 450, f"at {width} the folded groups are {height} pixels high"
+        browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+        browser.settled()
+        assert shown()[:1] == ([first] if first else []) and len(shown()) < 6 and all_of_them > 20, f"at {width}: {shown()}"
+        places = browser.driver.execute_script("return ['#search', '#now', '#for', '.group'].map((e) => document.querySelector(e).getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])")
+        assert places[3][0] < 900 - 250, f"at {width} the failures begin at {places[3][0]}"
+        assert first or places == sorted(places), f"at {width}: {places}"
+        assert bool(browser.one("#for").get_attribute("open")) == bool(first), f"at {width} it is seen, or folded, for whom"
     unfold(browser, "expire_tokens")
     graph = shown()
     switch = browser.one("#expire_tokens")
@@ -920,29 +929,35 @@ def control_search(browser):
 @test("what the search finds among the choices of a list is named in its row and chosen with one press; what is active says it in the option's words; what is said covers neither the row nor what is active; on a phone the failures come first while nothing is active")
 def control_hits(browser):
     words = "AADSTS50011: The redirect URI specified in the request does not match those configured for the application."
-    found = f"Before an account is chosen: {words}"
+    found = "Before an account is chosen: AADSTS50011: redirect URI not registered"
     box = "const box = (e) => { const { top, bottom, left, right } = document.querySelector(e).getBoundingClientRect(); return [left, top, right, bottom]; };"
     for width, height in ((390, 844), (768, 900), (1440, 900)):
         browser.size(width, height)
         browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
         browser.settled()
-        lead = browser.one(".lead")
-        assert "is for every app and person that uses this tenant" in lead.text and "is for your own session only" in lead.text, lead.text
-        assert lead.find_element("css selector", "a").get_attribute("href") == browser.server.origin + "/ios#missions"
-        first = browser.driver.execute_script(box + "return box('#search')[1] < box('#now')[1]")
-        assert first == (width < 896), f"at {width} the failures come first: {first}"
+        assert len(browser.one(".lead").text.split(". ")) == 2, browser.one(".lead").text
+        unfold(browser, "choice")
+        assert "is for your own session only" in browser.one("#for").text
+        assert browser.one("#for p a").get_attribute("href") == browser.server.origin + "/ios#missions"
+        if width < 896:
+            browser.one("#for summary").click()
+        order = "return box('#search')[1] < box('#now')[1] && box('#now')[1] < box('#for')[1] && box('#for')[1] < box('#failures')[1]"
+        assert width > 896 or browser.driver.execute_script(box + order), f"at {width}, what is active has no place above the failures"
         assert not browser.all(".group summary .small"), "a group in which nothing is on has a count"
         browser.one("#search").send_keys("redirect")
         hits = lambda: browser.driver.execute_script("return [...document.querySelectorAll('[data-key=authorize_platform_error] .hits button')].map((e) => e.textContent)")
         browser.wait("the hits", lambda: found in hits())
         browser.shoot(f"control found {width}")
         browser.expect_accessible(f"control with hits at {width}")
+        browser.size(width, height)
         next(each for each in browser.all("[data-key=authorize_platform_error] .hits button") if each.text == found).click()
         browser.wait("it is active", lambda: browser.all(".rules li"))
+        assert browser.one("[data-key=authorize_platform_error] [lang=en]").text == words.split(": ")[1]
         assert browser.one(".rules li").text.split("\n")[1] == f"The next sign-in: {words}", browser.one(".rules li").text
         assert browser.driver.execute_script("return document.activeElement.id") == "authorize_platform_error", "the focus is lost"
         assert found not in hits(), "what is chosen is offered"
-        browser.wait("what was done", lambda: "The setting has changed." in browser.one("#notice").text)
+        browser.wait("what was done", lambda: "The next sign-in: AADSTS50011" in browser.one("#notice").text)
+        assert browser.one("#notice a").text == "Sign in now in Learn for iOS"
         covered = browser.driver.execute_script(box + """
             const [left, top, right, bottom] = box("#notice");
             return ["[data-key=authorize_platform_error]", ...innerWidth < 896 ? [] : ["#now", "#failures"]].filter((each) => {
@@ -953,8 +968,7 @@ def control_hits(browser):
         assert not covered, f"at {width} the notice covers {covered}"
         browser.shoot(f"control hit {width}")
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
-        now, search = browser.driver.execute_script(box + "return [box('#now'), box('#search')].map((each) => each[1])")
-        assert now < search or width >= 896, "what is active does not come first"
+        assert width > 896 or browser.driver.execute_script(box + order), f"at {width}, what is active has jumped"
         browser.press("Undo")
         browser.wait("it is undone", lambda: not browser.all(".rules li"))
 

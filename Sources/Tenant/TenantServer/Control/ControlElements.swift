@@ -23,7 +23,7 @@ struct ControlElement {
     private var title: HTML { (isLasting ? key.lastingTitle : nil) ?? key.title ?? "" }
     /// Two buttons have the same key.
     private var effectID: String {
-        if case .button("seed", _) = key.field { "\(name)_seed_effect" } else { "\(name)_effect" }
+        if case .button("seed", _, _) = key.field { "\(name)_seed_effect" } else { "\(name)_effect" }
     }
 
     /// The elements refer to the sentence that says what the key changes for people.
@@ -31,7 +31,7 @@ struct ControlElement {
         """
         <form method="post" action="\(action)" class="setting \(style)" data-key="\(name)"\(words)>
         \(elements)
-        <p class="small" id="\(effectID)">\(HTML(saying: key.meaning))\(missionNote)\(timesNote)</p>
+        \(message)<p class="small" id="\(effectID)">\(HTML(saying: key.meaning))\(missionNote)\(timesNote)</p>
         </form>
 
         """
@@ -43,6 +43,7 @@ struct ControlElement {
     private var style: HTML {
         switch key.field {
         case .toggle: "switched"
+        case .button(_, .some, _): ""
         case .button: "pressed"
         case .number, .text, .choice: "direct"
         case .platformError, .answer, .nativeFailure: "direct long"
@@ -52,8 +53,10 @@ struct ControlElement {
 
     private var elements: HTML {
         switch key.field {
-        case .number:
-            input("type=\"number\" min=\"0\"\(required)", "\(value?.integer.map(String.init) ?? "")")
+        case .number(_, let unset):
+            input(
+                "type=\"number\" min=\"0\" placeholder=\"\(unset)\"\(required)",
+                "\(value?.integer.map(String.init) ?? "")")
         case .text:
             input(
                 "type=\"text\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Mail.Read\"\(required)",
@@ -66,7 +69,7 @@ struct ControlElement {
         case .account(let verb):
             select([], accounts.map { ($0.username, $0.displayName) }, selected: "", verb: verb)
         case .answer(let presets): answer(presets)
-        case .button(let value, let style): button(value, title, style: style)
+        case .button(let value, let verb, let style): button(value, verb, style: style)
         case .toggle: toggle
         case .nativeFailure: nativeFailure
         case .json: ""
@@ -76,7 +79,21 @@ struct ControlElement {
     private func platformErrors(_ title: HTML, _ moments: ClosedRange<PlatformError.Moment>) -> HTML {
         let errors = PlatformError.numbers.compactMap(PlatformError.numbered).filter { moments.contains($0.moment) }
         let chosen = value?.integer.map(String.init) ?? ""
-        return group(HTML(saying: title), errors.map { ("\($0.number)", "\($0.option)") }, chosen)
+        let options = errors.map { error -> HTML in
+            let selected: HTML = "\(error.number)" == chosen ? " selected" : ""
+            return """
+                <option value="\(error.number)"\(selected) title="\(error.message)">\(error.option)</option>
+                """
+        }
+        return "<optgroup label=\"\(HTML(saying: title))\">\(options)</optgroup>"
+    }
+
+    /// The platform's own words for the error that is chosen.
+    private var message: HTML {
+        guard case .platformError = key.field, let error = value?.integer.flatMap(PlatformError.numbered) else {
+            return ""
+        }
+        return "<p class=\"small\" lang=\"en\">\(error.message)</p>\n"
     }
 
     private func group(_ title: HTML, _ choices: [(String, HTML)], _ selected: String) -> HTML {
@@ -131,7 +148,7 @@ struct ControlElement {
             ? ""
             : """
             <label class="count">\(HTML(saying: "Times"))<span class="hidden">: \(HTML(saying: title))</span>\
-            <input class="times" id="\(name)_times" name="times" type="number" min="1" \
+            <input class="times" placeholder="1–2" id="\(name)_times" name="times" type="number" min="1" \
             value="\(left ?? (key.repetition == nil ? "1" : ""))"></label>
             """
         return select(
@@ -160,18 +177,26 @@ struct ControlElement {
         return """
             \(label)<div class="row"><select id="\(name)" name="\(name)" aria-describedby="\(effectID)"\(required)>\
             \(normal)\(endpoints)</select>\
-            <select id="suberror" name="suberror" aria-label="\(HTML(saying: "Suberror"))">\
-            \(Self.options([("", HTML(saying: "No suberror"))] + suberrors, value?["suberror"]?.string ?? ""))</select>\
-            <input id="code" name="code" type="number" min="0" max="9999999" aria-label="\(HTML(saying: "Error number"))" \
-            placeholder="AADSTS" value="\(value?["code"]?.integer.map(String.init) ?? "")">\(setButton())</div>
+            <label class="count">\(HTML(saying: "Suberror"))<select id="suberror" name="suberror">\
+            \(Self.options([("", HTML(saying: "No suberror"))] + suberrors, value?["suberror"]?.string ?? ""))</select></label>\
+            <label class="count">\(HTML(saying: "Error number"))<input id="code" name="code" type="number" min="0" \
+            max="9999999" placeholder="AADSTS" value="\(value?["code"]?.integer.map(String.init) ?? "")"></label>\
+            \(setButton())</div>
             """
     }
 
-    private func button(_ value: String, _ title: HTML, style: String = "") -> HTML {
-        """
-        <button class="wide \(style)" name="\(name)" value="\(value)" aria-describedby="\(effectID)">\
-        \(HTML(saying: title))</button>
-        """
+    private func button(_ value: String, _ verb: HTML?, style: String) -> HTML {
+        if let verb {
+            return """
+                <span class="title">\(HTML(saying: title))</span>
+                <div class="row"><button name="\(name)" value="\(value)" aria-describedby="\(effectID)">\
+                \(HTML(saying: verb))<span class="hidden">: \(HTML(saying: title))</span></button></div>
+                """
+        }
+        return """
+            <button class="wide \(style)" name="\(name)" value="\(value)" aria-describedby="\(effectID)">\
+            \(HTML(saying: title))</button>
+            """
     }
 
     private func setButton(verb: HTML = "Set") -> HTML {
@@ -194,11 +219,24 @@ struct ControlElement {
 }
 
 extension ControlKey {
+    /// The words for its setting: on or off, an option, or a number.
+    func words(now value: JSONValue) -> HTML {
+        switch field {
+        case .toggle: HTML(saying: value.bool == true ? "on" : "off")
+        case .choice(let choices) where value == .null: HTML(saying: choices[0].title)
+        case .answer where value == .null: HTML(saying: "Normal")
+        case _ where value == .null: HTML(saying: "None")
+        default: words(of: value) ?? "<code>\(value.string ?? value.text)</code>"
+        }
+    }
+
     /// The words of a value's option; nil if it is none, such as a number.
     func words(of value: JSONValue) -> HTML? {
         switch field {
         case .platformError:
-            value.integer.flatMap(PlatformError.numbered).map { "<span lang=\"en\">\($0.option)</span>" }
+            value.integer.flatMap(PlatformError.numbered).map {
+                "<span lang=\"en\">\($0.prefix)\($0.number): \($0.message)</span>"
+            }
         case .choice(let choices):
             choices.first { $0.value == value.string }.map { HTML(saying: $0.title) }
         case .answer(let presets):
@@ -215,8 +253,4 @@ extension Controls.InjectedAnswer.Preset {
     fileprivate func matches(_ value: JSONValue?) -> Bool {
         answer["status"] == value?["status"] && answer["body"] == value?["body"]
     }
-}
-
-extension PlatformError {
-    fileprivate var option: String { "\(prefix)\(number): \(message)" }
 }

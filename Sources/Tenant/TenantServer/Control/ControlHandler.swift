@@ -29,13 +29,13 @@ struct ControlHandler: PlatformHandler {
         let language = layout.languages.language(
             uiLocales: query?["ui_locales"], acceptLanguage: request.head[.acceptLanguage])
         return DemoLanguage.$current.withValue(language) {
-            let done = query?["done"].flatMap { notice(after: $0) }
-            return layout.page(
-                controlPage(
-                    notice: refusal.map { "<p class=\"notice\" lang=\"en\">\($0)</p>" }
-                        ?? done.map { "<p class=\"notice calm\">\($0)</p>" },
-                    ControlQuery(request, language: language))
-            ).compressed(for: request.head)
+            var page = controlPage(ControlQuery(request, language: language))
+            page.notice =
+                refusal.map { "<p class=\"notice\" lang=\"en\">\($0)</p>" }
+                ?? query?["done"].flatMap(ControlKey.named).map {
+                    "<p class=\"notice calm\">\(notice(after: $0, on: page))</p>"
+                }
+            return layout.page(page).compressed(for: request.head)
         }
     }
 
@@ -45,9 +45,13 @@ struct ControlHandler: PlatformHandler {
     }
 
     /// Confirms a change. A reset does not reach an app's memory.
-    private func notice(after key: String) -> HTML? {
-        guard let notice = ControlKey.named(key).map({ HTML(saying: $0.done) }) else { return nil }
-        guard key == "reset", let end = clients.journal.now.memoryEnd(after: clock.now()) else { return notice }
+    private func notice(after key: ControlKey, on page: ControlPage) -> HTML {
+        if key.isEffect {
+            let more: HTML = key.done.map { " \(HTML(saying: $0))" } ?? ""
+            return "\(page.confirmation(of: key))\(more)"
+        }
+        let notice = HTML(saying: key.done ?? "")
+        guard key.name == "reset", let end = clients.journal.now.memoryEnd(after: clock.now()) else { return notice }
         return
             "\(notice) \(HTML(saying: "An app with MSAL still answers a failed request from memory until %@.", end.clock))"
     }
@@ -65,8 +69,15 @@ struct ControlHandler: PlatformHandler {
                 acceptLanguage: request.head[.acceptLanguage]))
         do throws(ControlChange.Problem) {
             var members = isJSON ? JSONValue(parsing: request.body)?.object : ControlForm.members(request.body)
-            if !isJSON, query.isForSome, !ControlForm.undoes(request.body) {
-                members = members.map { ControlForm.rule($0, query.rule) }
+            // Of a rule, the page says which failure it is.
+            var done: String?
+            if !isJSON, query.isForSome {
+                if ControlForm.undoes(request.body) {
+                    done = "remove"
+                } else {
+                    done = members?.keys.first { ControlKey.named($0)?.isEffect == true }
+                    members = members.map { ControlForm.rule($0, query.rule) }
+                }
             }
             guard let members else {
                 throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
@@ -75,7 +86,7 @@ struct ControlHandler: PlatformHandler {
                 accounts: people.accounts, clients: registrations.all,
                 clockSeconds: members["reset"] == nil ? controls.clockSeconds : 0)
             for change in try ControlChange.parse(members, known, isForm: !isJSON) { await apply(change) }
-            return isJSON ? .json(.ok, controlState()) : .redirect(to: query.address(done: members.keys.max()))
+            return isJSON ? .json(.ok, controlState()) : .redirect(to: query.address(done: done ?? members.keys.max()))
         } catch {
             if isJSON {
                 return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])
@@ -85,12 +96,12 @@ struct ControlHandler: PlatformHandler {
         }
     }
 
-    private func controlPage(notice: HTML?, _ kept: ControlQuery) -> ControlPage {
+    private func controlPage(_ kept: ControlQuery) -> ControlPage {
         ControlPage(
             bar: rooms.bar(kept.returnTo, languages: kept.languageMenu(layout.languages.all)),
             state: controlState(), active: controls.rules, accounts: people.accounts,
             clients: registrations.all,
-            requests: clients.section(mark), notice: notice,
+            requests: clients.section(mark),
             address: "\(addresses.baseURL)/control",
             companionURL: registrations.homeURL, kept: kept)
     }

@@ -13,7 +13,7 @@ struct ControlPage: Page {
     let accounts: [DemoAccount]
     let clients: [DemoClient]
     let requests: ClientsSection
-    let notice: HTML?
+    var notice: HTML?
     /// The control page's address, for the example.
     let address: String
     /// The companion's start page; nil if the tenant runs alone.
@@ -24,13 +24,12 @@ struct ControlPage: Page {
     var title: HTML { "Failures on demand" }
     var layout: String { "wide-layout" }
 
-    var head: HTML { "<script type=\"module\" src=\"/assets/clients.js\"></script>\n" }
+    var head: HTML { "<script type=\"module\" src=\"/assets/clients.js\" blocking=\"render\"></script>\n" }
 
     var footLink: HTML { "" }
     private let lead: HTML =
         "Make this identity platform and its Graph fail on purpose, and see what the application does. "
-        + "What you set here is for every app and person that uses this tenant, until you undo it or the process ends, "
-        + "unless you choose one under “For one app or person”."
+        + "Each failure lasts as “Active now” says, and can be undone there."
 
     /// Learn has failures that nobody else meets.
     private var ownFailures: HTML {
@@ -42,32 +41,32 @@ struct ControlPage: Page {
     var content: HTML {
         """
         <h1>\(HTML(saying: title))</h1>
-        <p class="lead">\(HTML(saying: lead))\(ownFailures)</p>
+        <p class="lead">\(HTML(saying: lead))</p>
         <div id="notice" role="status">\(notice ?? "")</div>
         <div class="columns">
-        <div>
         <div class="search scripted"><label for="search">\(HTML(saying: "Search the failures"))</label>
         <input type="search" id="search" autocomplete="off" aria-describedby="shown">
         <p class="small" id="shown" role="status" data-text="\(HTML(saying: "Shown: %@ of %@", "%1", "%2"))" \
         data-hits="\(HTML(saying: "Matches:"))" data-more="\(HTML(saying: "%@ more in the list", "%1"))"></p></div>
-        <div id="chosen" tabindex="-1">\(chosen)</div>
-        <div id="failures" data-for="\(kept.client ?? "") \(kept.user ?? "")">
-        \(ControlKey.groups.map(group))
-        </div>
-        </div>
         <div class="side">
         <section class="panel" id="now">
         <h2 tabindex="-1">\(HTML(saying: "Active now"))</h2>
         \(activeRules)
         </section>
-        \(condition)
         <p class="small">\(HTML(saying: "Further down:")) <a href="#requests">\(HTML(saying: "Your apps’ requests"))</a> · \
-        <a href="#rest">\(HTML(saying: "Reset or start over"))</a></p>
+        <a href="#rest">\(HTML(saying: "Start over"))</a></p>
+        \(condition)
+        </div>
+        <div>
+        <div id="chosen" tabindex="-1">\(chosen)</div>
+        <div id="failures" data-for="\(kept.client ?? "") \(kept.user ?? "")">
+        \(ControlKey.groups.map(group))
+        </div>
         </div>
         </div>
         \(requests.content)
         <div class="panels" id="rest">
-        \(panel("Reset or start over", (isNormal ? [element(.reset)] : []) + [element(.seed)]))
+        \(panel("Start over", [element(.seed)]))
         \(script)
         </div>
         """
@@ -80,7 +79,8 @@ struct ControlPage: Page {
         let on = keys.count(where: isOn)
         let memory: HTML =
             group.keys.contains { $0.name == "token_error" }
-            ? "<p class=\"small\">\(HTML(saying: ControlKey.memory))</p>" : ""
+            ? "<p class=\"small\">\(kept.isForSome ? "" : "\(HTML(saying: ControlKey.repeats)) " as HTML)\(HTML(saying: ControlKey.memory))</p>"
+            : ""
         return """
             <details class="panel group" data-on="\(on)"\(on > 0 ? " open" : "" as HTML)>
             <summary><h2>\(HTML(saying: group.title))</h2> \
@@ -96,10 +96,10 @@ struct ControlPage: Page {
     private func trial(of group: ControlGroup) -> HTML {
         guard let companionURL, let trial = group.trial else { return "" }
         switch trial {
-        case .page: return " <a href=\"\(companionURL)ios#missions\">\(HTML(saying: "Try it in iOS"))</a>"
+        case .page: return " <a href=\"\(companionURL)ios\">\(HTML(saying: "Open Learn for iOS"))</a>"
         case .signIn:
             // The page begins it, so that it is told what came of it.
-            return " <a href=\"\(companionURL)ios#sign-in\">\(HTML(saying: "Try it: sign in in iOS"))</a>"
+            return " <a href=\"\(companionURL)ios#sign-in\">\(HTML(saying: "Sign in now in Learn for iOS"))</a>"
         }
     }
 
@@ -110,13 +110,16 @@ struct ControlPage: Page {
     }
 
     private func element(_ key: ControlKey) -> HTML {
-        // A rule begins from nothing.
-        let ofRule = kept.isForSome ? ownRules.compactMap { key.json($0.effects) }.last ?? .null : nil
-        return ControlElement(
-            key: key, value: ofRule ?? state[key.name], accounts: accounts, action: kept.address(),
+        ControlElement(
+            key: key, value: ofRule(key) ?? state[key.name], accounts: accounts, action: kept.address(),
             rule: kept.isForSome ? ownRule(key) : nil, companionURL: companionURL, isForRule: kept.isForSome,
             isLasting: kept.isForSome && kept.times == nil
         ).html
+    }
+
+    /// The value for the present choice, which begins from nothing; nil without a choice.
+    private func ofRule(_ key: ControlKey) -> JSONValue? {
+        kept.isForSome ? ownRules.compactMap { key.json($0.effects) }.last ?? .null : nil
     }
 
     /// The rules of the present choice.
@@ -153,9 +156,9 @@ struct ControlPage: Page {
             """
         }
         return """
-            <details class="panel"\(kept.isForSome ? " open" : "" as HTML)>
-            <summary><h2>\(HTML(saying: "For one app or person"))</h2></summary>
-            <p class="small">\(HTML(saying: "Choose an app or a person. What you set after that is a rule for them alone."))</p>
+            <details class="panel" id="for">
+            <summary><h2>\(forWhom)</h2></summary>
+            <p class="small">\(HTML(saying: "Choose an app or a person. What you set after that is a rule for them alone."))\(ownFailures)</p>
             <form method="get" action="/control#chosen" id="choice">
             \(kept.hiddenFields)\(select("client", "App", clients, kept.client))\
             \(select("user", "Person", people, kept.user))\
@@ -179,12 +182,33 @@ struct ControlPage: Page {
     /// To whom the failures below it happen, if not to everyone, what to do next, and the way back.
     private var chosen: HTML {
         guard kept.isForSome else { return "" }
-        let names = [kept.client.flatMap(appName), kept.user.map(personName)].compactMap { $0 }.joined(separator: ", ")
         return """
-            <h2>\(HTML(saying: "Only for %@", "\(names)"))</h2>
+            <h2>\(HTML(saying: "Only for %@", choice))</h2>
             <p>\(HTML(saying: "What you set now becomes a rule for this choice alone.")) \(HTML(saying: next))</p>
             <p><a href="\(kept.forEveryone.address())">\(HTML(saying: "Back to everyone"))</a></p>
             """
+    }
+
+    /// The names of the chosen app and person.
+    private var choice: HTML {
+        "\([kept.client.flatMap(appName), kept.user.map(personName)].compactMap { $0 }.joined(separator: ", "))"
+    }
+
+    private var forWhom: HTML {
+        kept.isForSome ? HTML(saying: "For: %@", choice) : HTML(saying: "For: every app, everyone")
+    }
+
+    /// Says of a failure that was set how it is set now, for whom, and where to try it.
+    func confirmation(of key: ControlKey) -> HTML {
+        let value = ofRule(key) ?? state[key.name] ?? .null
+        let title = (kept.isForSome && kept.times == nil ? key.lastingTitle : nil) ?? key.title ?? ""
+        let words = key.words(now: value)
+        let whole =
+            kept.isForSome
+            ? HTML(saying: "%@: %@, for %@.", HTML(saying: title), words, choice)
+            : HTML(saying: "%@: %@, for everyone.", HTML(saying: title), words)
+        let link = ControlKey.groups.first { $0.keys.contains { $0.name == key.name } }.map(trial) ?? ""
+        return "\(whole)\(link)"
     }
 
     private let next: HTML =
