@@ -8,26 +8,25 @@ import TenantGraph
 import TenantSignIn
 import WebFormats
 
-/// The route table. The tenant serves only this computer, unless it is configured to listen for others. It always
-/// refuses pages of other sites, and foreign names that resolve to its address.
+/// Admits requests to the tenant's addresses, see ``TenantRoutes``. The tenant serves only this computer, unless it is
+/// configured to listen for others. It always refuses pages of other sites, and foreign names that resolve to its
+/// address.
 struct DemoResponder: Responder {
     private static let maxBodyBytes = 128 * 1024
 
     private let configuration: DemoTenantConfiguration
-    private let platform: Platform
-    private let assets: StaticFiles
+    let platform: Platform
+    let assets: StaticFiles
     let layout: PageLayout
-    private let identity: IdentityPlatform
-    private let graph: Graph
-    private let controlHandler: ControlHandler
-    private let clients: ClientsHandler
-    private let outbox: OutboxHandler
+    let identity: IdentityPlatform
+    let graph: Graph
+    let controlHandler: ControlHandler
+    let clients: ClientsHandler
+    let outbox: OutboxHandler
     private let runTime: RunTimeHandler?
     /// The facts about the tenant for programs, which are known once it listens.
-    private let announcement: Later<@Sendable () -> JSONValue>
+    let announcement: Later<@Sendable () -> JSONValue>
     private let numbers: NumberTable
-    /// Whether a failure on demand leaves the request without a response.
-    private var isWithheld: @Sendable () async -> Bool = { false }
 
     init(
         _ configuration: DemoTenantConfiguration, platform: Platform,
@@ -78,31 +77,29 @@ struct DemoResponder: Responder {
 
     private func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
         guard let path = try? PercentDecoding.decode(head.path.utf8) else { return notFound(head) }
-        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        switch (parts.first ?? "", parts.dropFirst().joined(separator: "/")) {
-        case ("", ""): return .response(.redirect(to: "/control", status: .found))
-        case ("assets", _): return assets[head.path].map(Reply.asset) ?? notFound(head)
-        case ("control", _), ("clients", _), ("outbox", _):
-            if let refusal = refusalOfControl(head, from: peer) { return .response(refusal) }
-            return control(parts, head)
-        case ("error", ""): return .response(explanation(of: head))
-        case ("v1.0", _), ("beta", _):
-            let path = GraphPath(parts.dropFirst())
-            return api(head, isMe: path.isMe) { await graph.answer($0, path) }
-        case ("oidc", "userinfo"): return api(head) { await graph.userInfo($0) }
-        case ("api", let name):
-            guard let own = OwnAPI(rawValue: name) else { return notFound(head) }
-            return api(head) { await graph.ownAPI($0, own) }
-        case (let tenant, _):
-            // The path of a B2C user flow has two or three segments, and other paths have one.
-            let flow = Self.userFlowInQuery(head, parts)
-            let names = tenant.lowercased() == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) && flow == nil ? 2 : 1
-            let path =
-                flow.map { TenantSegment.text(tenant, userFlowInQuery: $0) }
-                ?? parts.prefix(names).joined(separator: "/")
-            return withholding { platform in platform.controls.settings.isDown(path) }.identity(
-                head, path, parts.dropFirst(names).joined(separator: "/"))
+        if let (route, parameters) = TenantRoutes.fixed.match(path) {
+            return route(self, Arrival(head: head, peer: peer, parameters: parameters)) ?? notFound(head)
         }
+        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let first = parts.first ?? ""
+        // The path of a B2C user flow has two or three segments, and other paths have one.
+        let flow = Self.userFlowInQuery(head, parts)
+        let names = first.lowercased() == "tfp" ? 3 : TenantSegment.isUserFlowTenant(first) && flow == nil ? 2 : 1
+        let tenant =
+            flow.map { TenantSegment.text(first, userFlowInQuery: $0) } ?? parts.prefix(names).joined(separator: "/")
+        let segment = TenantSegment(tenant)
+        var endpoint = parts.dropFirst(names).joined(separator: "/")
+        // MSAL appends a path to an authority that may end with a slash.
+        if segment?.tenantID == Tenant.fabrikam { endpoint = String(endpoint.trimmingPrefix("/")) }
+        // Clients and guides write `UserRealm`, `OAuth2` and the like.
+        let address = "/" + endpoint.lowercased()
+        let found =
+            TenantRoutes.ofEach.match(address)
+            ?? (segment?.hasVersion1 == true ? TenantRoutes.ofVersion1.match(address) : nil)
+        guard let (route, parameters) = found else { return notFound(head) }
+        let arrival = Arrival(
+            head: head, peer: peer, parameters: parameters, tenant: tenant, segment: segment, endpoint: endpoint)
+        return route(self, arrival) ?? notFound(head)
     }
 
     /// Returns the user flow in the parameter `p` of an address of the B2C tenant that names none in its path.
@@ -113,136 +110,69 @@ struct DemoResponder: Responder {
         return head.query.flatMap { try? FormFields(query: $0) }?.text("p")
     }
 
-    // MARK: Identity
+    // MARK: Kinds of endpoints
 
-    private func identity(_ head: RequestHead, _ tenant: String, _ path: String) -> Reply {
-        // MSAL appends a path to an authority that may end with a slash.
-        let segment = TenantSegment(tenant)
-        // Clients and guides write `UserRealm`, `OAuth2` and the like.
-        let endpoint = (segment?.tenantID == Tenant.fabrikam ? String(path.trimmingPrefix("/")) : path).lowercased()
-        if let native = IdentityPlatform.nativeEndpoint(endpoint, at: segment), native != .token {
-            return handler { request in
-                guard request.head.method == .post else {
-                    return identity.json(.postOnly(request.head.method.rawValue), request)
-                }
-                return segment.map { identity.native(native, request, segment: $0) } ?? absence(request.head)
-            }
-        }
-        return switch endpoint {
-        case "v2.0/.well-known/openid-configuration": document(head, tenant) { identity.discovery($0) }
-        case "discovery/instance" where tenant.lowercased() == "common":
-            metadata(head) { identity.instanceDiscovery($0) }
-        case "discovery/v2.0/keys": document(head, tenant, needsKeys: true) { identity.keys($0) }
-        case "oauth2/v2.0/authorize": page(tenant) { identity.authorize($0, segment: $1) }
-        // An ID token can say which application asks.
-        case "oauth2/v2.0/logout": page(tenant, needsKeys: true) { identity.logout($0, segment: $1) }
-        case "v2.0/adminconsent": page(tenant) { identity.adminConsent($0, segment: $1) }
-        case "login" where Self.isShown(head): handler { identity.showSignIn($0) }
-        case "login": form(head) { identity.continueSignIn($0) }
-        case "logout" where Self.isShown(head): handler { identity.showLogout($0) }
-        case "logout": form(head) { identity.continueLogout($0) }
-        case "" where tenant.lowercased() == "devicelogin" && identity.offersDeviceSignIn:
-            Self.isShown(head)
-                ? handler { identity.showDeviceLogin($0) } : form(head) { identity.continueDeviceLogin($0) }
-        case "oauth2/v2.0/devicecode" where identity.offersDeviceSignIn && TenantSegment(tenant)?.userFlow == nil:
-            posted(head, tenant) { await identity.deviceCode($0, segment: $1) }
-        case "oauth2/v2.0/token": posted(head, tenant) { await identity.token($0, segment: $1) }
-        case let realm where segment?.hasVersion1 == true && realm.hasPrefix("userrealm/"):
-            .response(identity.userRealm(String(path.dropFirst("userrealm/".count))))
-        case "oauth2/v2.0/revoke" where head.method == .post:
-            TenantSegment(tenant).map { segment in
-                handler {
-                    platform.controls.settings.isGeneric
-                        ? identity.revoke($0, segment: segment) : absence($0.head)
-                }
-            } ?? notFound(head)
-        default: version1(head, tenant, endpoint) ?? notFound(head)
-        }
-    }
-
-    /// Returns the reply of an endpoint of version 1; nil where there is none.
-    private func version1(_ head: RequestHead, _ tenant: String, _ endpoint: String) -> Reply? {
-        guard TenantSegment(tenant)?.hasVersion1 == true else { return nil }
-        switch endpoint {
-        case ".well-known/openid-configuration": return document(head, tenant) { identity.discovery1($0) }
-        case "discovery/keys": return document(head, tenant, needsKeys: true) { identity.keys($0, isVersion1: true) }
-        case "oauth2/authorize": return page(tenant) { identity.authorize($0, segment: $1, isVersion1: true) }
-        case "oauth2/logout": return page(tenant, needsKeys: true) { identity.logout($0, segment: $1) }
-        case "adminconsent": return page(tenant) { identity.adminConsent($0, segment: $1, isVersion1: true) }
-        case "oauth2/devicecode" where identity.offersDeviceSignIn:
-            return posted(head, tenant) { await identity.deviceCode($0, segment: $1, isVersion1: true) }
-        case "oauth2/token":
-            return posted(head, tenant) { await identity.token($0, segment: $1, isVersion1: true) }
-        case "openid/userinfo": return api(head) { await graph.userInfo($0) }
-        default: return nil
-        }
-    }
-
-    private func document(
-        _ head: RequestHead, _ tenant: String, needsKeys: Bool = false,
-        _ body: @escaping @Sendable (TenantSegment) -> Response
+    /// Returns the reply with a document about a tenant.
+    func document(
+        _ arrival: Arrival, needsKeys: Bool = false, _ body: @escaping @Sendable (TenantSegment) -> Response
     ) -> Reply {
-        metadata(head, needsKeys: needsKeys) { request in
-            let response = TenantSegment(tenant).map(body) ?? identity.json(.unknownTenant(tenant), request)
+        metadata(arrival, needsKeys: needsKeys) { request in
+            let response =
+                arrival.segment.map(body) ?? identity.json(.unknownTenant(arrival.tenant ?? ""), request)
             return response.with(.cacheControl, response.status == .badRequest ? "private" : nil).readable(by: "*")
         }
     }
 
     /// Returns the reply with metadata, which scripts of any site may read.
-    private func metadata(
-        _ head: RequestHead, needsKeys: Bool = false, _ body: @escaping @Sendable (Request) -> Response
+    func metadata(
+        _ arrival: Arrival, needsKeys: Bool = false, _ body: @escaping @Sendable (Request) -> Response
     ) -> Reply {
-        head.method == .options
-            ? .response(.preflight(for: head, by: "*", methods: "GET, OPTIONS"))
-            : handler(needsKeys: needsKeys) { body($0) }
+        arrival.head.method == .options
+            ? .response(.preflight(for: arrival.head, by: "*", methods: "GET, OPTIONS"))
+            : handler(arrival, needsKeys: needsKeys) { body($0) }
     }
 
-    private func page(
-        _ tenant: String, needsKeys: Bool = false,
+    /// Returns the reply with a page of a tenant.
+    func page(
+        _ arrival: Arrival, needsKeys: Bool = false,
         _ body: @escaping @Sendable (Request, TenantSegment) -> Response
     ) -> Reply {
-        handler(needsKeys: needsKeys) { request in
-            guard let segment = TenantSegment(tenant) else {
-                return layout.page(
-                    ErrorPage(.unknownTenant(tenant), Diagnostics(request, nil, clock: platform.clock)))
-            }
+        handler(arrival, needsKeys: needsKeys) { request in
+            guard let segment = arrival.segment else { return errorPage(.unknownTenant(arrival.tenant ?? ""), request) }
             return body(request, segment)
         }
     }
 
-    private static func isShown(_ head: RequestHead) -> Bool { [.get, .head].contains(head.method) }
-
-    /// Returns the reply to a page's form. A form of another site must not sign anyone in or out.
-    private func form(_ head: RequestHead, _ body: @escaping @Sendable (Request) -> Response) -> Reply {
-        guard head.method == .post else { return notFound(head) }
-        let isOurs = Self.isFromOwnPage(head)
-        return handler { request in
-            isOurs
-                ? body(request)
-                : layout.page(ErrorPage(.flowExpired, Diagnostics(request, nil, clock: platform.clock)))
+    /// Returns the reply with a page, and to its form. A form of another site must not sign anyone in or out.
+    func form(
+        _ arrival: Arrival, _ shown: @escaping @Sendable (Request) -> Response,
+        _ sent: @escaping @Sendable (Request) -> Response
+    ) -> Reply? {
+        switch arrival.head.method {
+        case .get, .head: return handler(arrival) { shown($0) }
+        case .post where Self.isFromOwnPage(arrival.head): return handler(arrival) { sent($0) }
+        case .post: return handler(arrival) { errorPage(.flowExpired, $0) }
+        default: return nil
         }
     }
 
+    private func errorPage(_ error: PlatformError, _ request: Request) -> Response {
+        layout.page(ErrorPage(error, Diagnostics(request, nil, clock: platform.clock)))
+    }
+
     /// Returns the reply to a form of an application.
-    private func posted(
-        _ head: RequestHead, _ tenant: String,
-        _ body: @escaping @Sendable (Request, TenantSegment) async -> Response
+    func posted(
+        _ arrival: Arrival, _ body: @escaping @Sendable (Request, TenantSegment) async -> Response
     ) -> Reply {
+        let head = arrival.head
         let script = head[.origin].flatMap { platform.registrations.isScript(origin: $0) ? $0 : nil }
         if head.method == .options, let script { return .response(.preflight(for: head, by: script)) }
-        let responder = withholding { platform in
-            guard await platform.controls.hold(at: .token) else { return true }
-            guard platform.controls.takeClose(.token) else { return false }
-            platform.controls.count(.tokenRequests)
-            platform.controls.count(.tokenFailed)
-            return true
-        }
-        return responder.handler(needsKeys: true) { request in
+        return handler(arrival, needsKeys: true, endpoint: .token) { request in
             guard request.head.method == .post else {
                 return identity.json(.postOnly(request.head.method.rawValue), request)
             }
-            guard let segment = TenantSegment(tenant) else {
-                var error = PlatformError.unknownTenant(tenant)
+            guard let segment = arrival.segment else {
+                var error = PlatformError.unknownTenant(arrival.tenant ?? "")
                 error.error = "invalid_request"
                 return identity.json(error, request)
             }
@@ -260,60 +190,60 @@ struct DemoResponder: Responder {
         return platform.registrations.isScript(origin: origin, of: client)
     }
 
-    // MARK: Other endpoints
+    /// Returns the reply of an endpoint of native authentication.
+    func native(_ arrival: Arrival, _ endpoint: Controls.NativeEndpoint) -> Reply? {
+        guard let segment = arrival.segment, segment.tenantID == Tenant.fabrikam else { return nil }
+        return handler(arrival) { request in
+            request.head.method == .post
+                ? identity.native(endpoint, request, segment: segment)
+                : identity.json(.postOnly(request.head.method.rawValue), request)
+        }
+    }
 
-    // Scripts of any site may call these with a token, as they may call Graph.
-
-    private func api(
-        _ head: RequestHead, isMe: Bool = false, _ body: @escaping @Sendable (Request) async -> Response
+    /// Returns the reply of an API. Scripts of any site may call it with a token, as they may call Graph.
+    func api(
+        _ arrival: Arrival, isMe: Bool = false, _ body: @escaping @Sendable (Request) async -> Response
     ) -> Reply {
-        if head.method == .options { return .response(.preflight(for: head, by: "*")) }
-        let responder = withholding { platform in
-            guard await platform.controls.hold(at: .graph) else { return true }
-            guard platform.controls.takeClose(.graph) else { return false }
-            if isMe { platform.controls.count(.graphMe) }
-            return true
-        }
-        return responder.handler(needsKeys: true) { await body($0).readable(by: "*") }
+        if arrival.head.method == .options { return .response(.preflight(for: arrival.head, by: "*")) }
+        return handler(arrival, needsKeys: true, endpoint: .graph, isMe: isMe) { await body($0).readable(by: "*") }
     }
 
-    private func control(_ parts: [String], _ head: RequestHead) -> Reply {
-        switch parts {
-        case ["control"]: break
-        case ["clients"]: return handler { clients.show($0) }
-        case ["outbox"]: return handler { await outbox.show($0) }
-        case ["control", "logout-token"]: return handler(needsKeys: true) { controlHandler.logoutToken($0) }
-        case ["control", "announcement"]:
-            guard let announce = announcement.value else { return notFound(head) }
-            return handler { _ in .json(.ok, announce()) }
-        case _ where parts.count == 2 || parts.count == 3:
-            guard let runTime, let kind = RunTimeHandler.Kind(rawValue: parts[1]) else { return notFound(head) }
-            guard Self.isFromOwnPage(head) else { return .response(.crossSite) }
-            return handler { runTime.answer($0, kind, name: parts.count == 3 ? parts[2] : nil) }
-        default: return notFound(head)
-        }
-        switch head.method {
-        case .get, .head: return handler { controlHandler.show($0) }
-        case .post where Self.isFromOwnPage(head): return handler { await controlHandler.change($0) }
-        case .post: return .response(.crossSite)
-        default: return .response(.plain(.methodNotAllowed, "GET or POST.\n"))
+    /// Returns the reply of Graph.
+    func graph(_ arrival: Arrival) -> Reply {
+        let rest = arrival.parameters["path"] ?? ""
+        let path = GraphPath(rest.split(separator: "/", omittingEmptySubsequences: false).map(String.init))
+        return api(arrival, isMe: path.isMe) { await graph.answer($0, path) }
+    }
+
+    /// Returns the reply of an address that only this machine may use, or who has the control token.
+    func local(_ arrival: Arrival, _ reply: () -> Reply?) -> Reply? {
+        refusalOfControl(arrival.head, from: arrival.peer).map(Reply.response) ?? reply()
+    }
+
+    /// Returns the reply of the page of failures.
+    func control(_ arrival: Arrival) -> Reply {
+        switch arrival.head.method {
+        case .get, .head: handler(arrival) { controlHandler.show($0) }
+        case .post where Self.isFromOwnPage(arrival.head): handler(arrival) { await controlHandler.change($0) }
+        case .post: .response(.crossSite)
+        default: .response(.plain(.methodNotAllowed, "GET or POST.\n"))
         }
     }
 
-    /// Returns the responder for a route whose requests a failure on demand can leave without a response, too.
-    private func withholding(_ fails: @escaping @Sendable (Platform) async -> Bool) -> DemoResponder {
-        var responder = self
-        responder.isWithheld = { [platform, isWithheld] in
-            if await isWithheld() { return true }
-            return await fails(platform)
-        }
-        return responder
+    /// Returns the reply of an address under which programs add applications and people.
+    func collection(_ arrival: Arrival) -> Reply? {
+        let kind = arrival.parameters["kind"].flatMap { RunTimeHandler.Kind(rawValue: $0) }
+        guard let runTime, let kind else { return nil }
+        guard Self.isFromOwnPage(arrival.head) else { return .response(.crossSite) }
+        return handler(arrival) { runTime.answer($0, kind, name: arrival.parameters["name"]) }
     }
+
+    // MARK: Answers
 
     private func notFound(_ head: RequestHead) -> Reply { .response(absence(head)) }
 
     /// Browsers get a page, and programs JSON.
-    private func absence(_ head: RequestHead) -> Response {
+    func absence(_ head: RequestHead) -> Response {
         guard head[.accept]?.contains("text/html") != true else { return layout.page(NotFoundPage()) }
         return .json(
             .notFound,
@@ -321,7 +251,7 @@ struct DemoResponder: Responder {
     }
 
     /// Returns the page about a number, to which errors lead: Microsoft's, if the table does not have it.
-    private func explanation(of head: RequestHead) -> Response {
+    func explanation(of head: RequestHead) -> Response {
         let query = head.query.flatMap { try? FormFields(query: $0) }
         let code = query?.text("code").flatMap { Int($0) } ?? 0
         let (uiLocales, acceptLanguage) = (query?["ui_locales"], head[.acceptLanguage])
@@ -332,18 +262,24 @@ struct DemoResponder: Responder {
         return DemoLanguage.$current.withValue(language) { layout.page(page) }
     }
 
-    /// - Parameter needsKeys: Whether it signs or checks a signature. The first keys take a moment to make.
-    private func handler(
-        needsKeys: Bool = false, _ body: @escaping @Sendable (Request) async -> Response
+    /// - Parameters:
+    ///   - needsKeys: Whether it signs or checks a signature. The first keys take a moment to make.
+    ///   - endpoint: The endpoint whose failures on demand leave it without a response.
+    ///   - isMe: Whether it asks for the person's own profile.
+    func handler(
+        _ arrival: Arrival, needsKeys: Bool = false, endpoint: Controls.Endpoint? = nil, isMe: Bool = false,
+        _ body: @escaping @Sendable (Request) async -> Response
     ) -> Reply {
-        let (origin, isWithheld) = (Origins.current, isWithheld)
+        let origin = Origins.current
         return .handler(maxBodyBytes: Self.maxBodyBytes) { request in
             if needsKeys { await platform.state.keysAreMade() }
             let ruled = RuledRequest { identity.subject(of: request) }
             let changes = platform.state.changes
             let response = await RuledRequest.$current.withValue(ruled) {
                 await Origins.$current.withValue(origin) {
-                    await clients.answer(request) { await isWithheld() ? .withheld : await body($0) }
+                    await clients.answer(request) {
+                        await isWithheld(arrival, endpoint, isMe: isMe) ? .withheld : await body($0)
+                    }
                 }
             }
             // A response comes after the changes on which it depends are on the disk.
@@ -351,6 +287,18 @@ struct DemoResponder: Responder {
             configuration.onExchange?(request, response)
             return response
         }
+    }
+
+    /// Whether a failure on demand leaves a request without a response.
+    private func isWithheld(_ arrival: Arrival, _ endpoint: Controls.Endpoint?, isMe: Bool) async -> Bool {
+        let controls = platform.controls
+        if let tenant = arrival.tenant, controls.settings.isDown(tenant) { return true }
+        guard let endpoint else { return false }
+        guard await controls.hold(at: endpoint) else { return true }
+        guard controls.takeClose(endpoint) else { return false }
+        let counters: [Controls.Counter] = endpoint == .token ? [.tokenRequests, .tokenFailed] : isMe ? [.graphMe] : []
+        for counter in counters { controls.count(counter) }
+        return true
     }
 
     // MARK: Origin of a request
