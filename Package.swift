@@ -111,11 +111,18 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "CompanionCheck",
+            dependencies: [
+                "CompanionCore", "CompanionSignIn", "HTTPClient", "Languages", "OpenIDConnect", "SessionStore", "TLS",
+                "WebFormats", httpTypes,
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Companion",
             dependencies: [
-                "CompanionCore", "CompanionSignIn", "CompanionPages", "HTTPServer", "HTTPWire", "HTTPClient",
-                "EventLoop", "Expiring", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore",
-                "TLS", "WebFormats", httpTypes, logging, "Cryptography",
+                "CompanionCore", "CompanionSignIn", "CompanionCheck", "CompanionPages", "HTTPServer", "HTTPWire",
+                "HTTPClient", "EventLoop", "Expiring", "Languages", "OpenIDConnect", "SessionStore", "TLS",
+                "WebFormats", httpTypes, logging, "Cryptography",
             ],
             swiftSettings: settings),
 
@@ -152,7 +159,8 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "TenantDirectory", "TenantServer",
+                "Companion", "CompanionCore", "CompanionSignIn", "CompanionCheck", "CompanionPages", "TenantDirectory",
+                "TenantServer",
                 "DevelopmentCA", "EventLoop", "HTTPClient", "HTTPServer", "HTTPWire", "Languages", "OpenIDConnect",
                 "SessionStore", "TLS", "WebFormats", httpTypes, logging, "Cryptography", yams,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -225,7 +233,7 @@ let package = Package(
         .testTarget(
             name: "CompanionTests",
             dependencies: [
-                "CompanionCommand", "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages",
+                "CompanionCommand", "Companion", "CompanionCore", "CompanionSignIn", "CompanionCheck", "CompanionPages",
                 "TenantDirectory", "TenantServer", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "Languages",
                 "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore", "StoreTesting", "TLS", "WebFormats",
                 "TestSupport", "Cryptography", httpTypes, logging,
@@ -242,8 +250,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "WebFormats", "Cryptography", "HTTPWire", "Languages", "OpenIDConnect", "Companion", "CompanionCore",
-                "CompanionSignIn", "TenantDirectory", "TenantControl", "TenantGraph", "TenantSignIn", "TenantServer",
-                "HTTPServer",
+                "CompanionSignIn", "CompanionCheck", "TenantDirectory", "TenantControl", "TenantGraph", "TenantSignIn",
+                "TenantServer", "HTTPServer",
                 "TestSupport", httpTypes,
             ],
             path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],
@@ -273,7 +281,7 @@ let rooms = [
     ],
     "Identity": ["Languages", "OpenIDConnect"],
     "Store": ["PostgresStore", "SQLiteStore", "SessionStore"],
-    "Companion": ["Companion", "CompanionCore", "CompanionPages", "CompanionSignIn"],
+    "Companion": ["Companion", "CompanionCheck", "CompanionCore", "CompanionPages", "CompanionSignIn"],
     "Tenant": ["TenantControl", "TenantDirectory", "TenantGraph", "TenantServer", "TenantSignIn"],
     "Command": ["CompanionCommand"],
 ]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Companion
+import CompanionCheck
 import CompanionCore
 import EventLoop
 import Foundation

@@ -1,3 +1,4 @@
+import CompanionCheck
 package import CompanionCore
 import CompanionPages
 import CompanionSignIn
@@ -9,9 +10,6 @@ import Languages
 package import Logging
 package import SessionStore
 package import WebFormats
-
-/// This version, as in `companion --version` and the `User-Agent` field.
-package let companionVersion = "0.3.0"
 
 /// The whole server, built from a configuration, with one start and one stop.
 package final class CompanionServer: Sendable {

@@ -3,6 +3,7 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 
 /// The check knows the other APIs that pages may call.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 
 /// The findings of `companion check` about the certificate with which the server speaks https itself.

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 
 @Suite(.closesStores) struct CheckRoundsTests {

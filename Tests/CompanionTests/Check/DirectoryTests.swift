@@ -4,6 +4,7 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 @testable import CompanionSignIn
 @testable import TenantDirectory

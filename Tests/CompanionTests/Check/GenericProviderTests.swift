@@ -3,6 +3,7 @@ import HTTPClient
 import Testing
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 @testable import OpenIDConnect
 

@@ -6,6 +6,7 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 @testable import TenantDirectory
 

@@ -3,6 +3,7 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCheck
 
 /// A finding quotes a provider's page or error.
 @Suite struct ProviderWordsTests {

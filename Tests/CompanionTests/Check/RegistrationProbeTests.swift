@@ -11,6 +11,7 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 @testable import CompanionPages
 @testable import CompanionSignIn

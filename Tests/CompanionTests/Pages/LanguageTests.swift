@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 @testable import CompanionPages
 @testable import CompanionSignIn

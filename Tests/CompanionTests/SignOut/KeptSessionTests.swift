@@ -4,6 +4,7 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCheck
 @testable import CompanionCore
 
 /// A provider that has no page for signing out. Its session goes on, which is said before and after, and on a shared device the

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import CompanionCore
+@testable import CompanionCheck
 @testable import OpenIDConnect
 
 /// Every sentence of the server's that a language file has to translate: those that the code can list, and those that stand

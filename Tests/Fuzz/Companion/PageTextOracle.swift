@@ -1,4 +1,4 @@
-@testable import Companion
+@testable import CompanionCheck
 
 /// The input is a page of a provider, of which `check` quotes the words.
 @Sendable func checkPageText(_ input: [UInt8]) throws(Disagreement) {

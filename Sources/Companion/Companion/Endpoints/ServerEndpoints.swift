@@ -1,3 +1,4 @@
+import CompanionCheck
 import CompanionCore
 import CompanionPages
 import CompanionSignIn

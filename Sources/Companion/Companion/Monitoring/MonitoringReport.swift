@@ -1,3 +1,4 @@
+import CompanionCheck
 import CompanionCore
 import CompanionSignIn
 import Foundation

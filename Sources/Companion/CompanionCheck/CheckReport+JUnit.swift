@@ -1,3 +1,4 @@
+package import CompanionCore
 package import Foundation
 import WebFormats
 

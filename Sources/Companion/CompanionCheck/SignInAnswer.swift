@@ -1,3 +1,4 @@
+import CompanionCore
 import CompanionSignIn
 import Foundation
 import HTTPClient

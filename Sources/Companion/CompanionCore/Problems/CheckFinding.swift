@@ -1,7 +1,6 @@
-import CompanionCore
 package import Foundation
 package import Languages
-import WebFormats
+package import WebFormats
 
 /// One result of `companion check` or of a portal's health page.
 package struct CheckFinding: Sendable, Equatable {
@@ -17,12 +16,12 @@ package struct CheckFinding: Sendable, Equatable {
         case good
 
         /// Returns the worst severity among findings. What is not known comes before what is good.
-        static func worst(of findings: [CheckFinding]) -> Severity {
+        package static func worst(of findings: [CheckFinding]) -> Severity {
             allCases.first { severity in findings.contains { $0.severity == severity } } ?? .unknown
         }
 
         /// Whether somebody has to do something, or should.
-        var isProblem: Bool { self == .mistake || self == .advice }
+        package var isProblem: Bool { self == .mistake || self == .advice }
     }
 
     /// A stable name of what was checked, such as `clock` or `file_permissions`.
@@ -48,41 +47,41 @@ package struct CheckFinding: Sendable, Equatable {
     package var what: Message { sentences.dropFirst().reduce(sentences.first ?? "") { $0 + " " + $1 } }
 
     /// The finding in a language.
-    func what(in language: Language) -> String { sentences.map(language.text).joined(separator: " ") }
+    package func what(in language: Language) -> String { sentences.map(language.text).joined(separator: " ") }
 
     /// Whether it is good; nil if that is not known.
-    var isGood: Bool? { severity == .unknown ? nil : severity == .good }
+    package var isGood: Bool? { severity == .unknown ? nil : severity == .good }
 
     /// The values by which two rounds of checks recognize the same finding.
-    struct Identity: Hashable {
+    package struct Identity: Hashable {
         let application, authority: String?
         let subject: String
         let item: String?
         let severity: Severity
     }
 
-    var identity: Identity {
+    package var identity: Identity {
         Identity(application: application, authority: authority, subject: subject, item: item, severity: severity)
     }
 
-    static func good(_ subject: String, _ what: Message) -> CheckFinding {
+    package static func good(_ subject: String, _ what: Message) -> CheckFinding {
         CheckFinding(subject: subject, severity: .good, sentences: [what], why: nil, remedy: nil)
     }
 
-    static func unknown(_ subject: String, _ what: Message) -> CheckFinding {
+    package static func unknown(_ subject: String, _ what: Message) -> CheckFinding {
         CheckFinding(subject: subject, severity: .unknown, sentences: [what], why: nil, remedy: nil)
     }
 
-    static func advice(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
+    package static func advice(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
         CheckFinding(subject: subject, severity: .advice, sentences: [what], why: why, remedy: remedy)
     }
 
-    static func mistake(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
+    package static func mistake(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
         CheckFinding(subject: subject, severity: .mistake, sentences: [what], why: why, remedy: remedy)
     }
 
     /// Returns the finding about something that expires: a mistake once it has, and advice in the thirty days before.
-    static func expiry(
+    package static func expiry(
         _ subject: String, at end: Date, now: Date, expired: Message, soon: Message, valid: Message, why: String,
         remedy: String
     ) -> CheckFinding {
@@ -96,7 +95,7 @@ package struct CheckFinding: Sendable, Equatable {
     }
 
     /// The finding as `companion check --json` prints it.
-    var json: JSONValue {
+    package var json: JSONValue {
         .members([
             "subject": .string(subject), "severity": .string(severity.rawValue), "application": .text(application),
             "authority": .text(authority), "item": .text(item), "what": .string(what.english), "why": .text(why),
@@ -105,7 +104,7 @@ package struct CheckFinding: Sendable, Equatable {
     }
 
     /// Returns this finding for one application.
-    func of(_ application: Application, authority: String? = nil) -> CheckFinding {
+    package func of(_ application: Application, authority: String? = nil) -> CheckFinding {
         var finding = self
         finding.application = application.id
         finding.authority = authority
@@ -113,7 +112,7 @@ package struct CheckFinding: Sendable, Equatable {
     }
 
     /// Returns this finding with the severity that one more sentence gives it.
-    func saying(_ severity: Severity, _ sentence: Message) -> CheckFinding {
+    package func saying(_ severity: Severity, _ sentence: Message) -> CheckFinding {
         var finding = self
         finding.severity = severity
         finding.sentences.append(sentence)
@@ -121,12 +120,12 @@ package struct CheckFinding: Sendable, Equatable {
     }
 
     /// Returns this finding with a provider's own words, if there are any.
-    func quoting(_ words: String?) -> CheckFinding {
+    package func quoting(_ words: String?) -> CheckFinding {
         words.map { saying(severity, "The provider says: “\($0)”.") } ?? self
     }
 
     /// The remedy when an address cannot be reached. A container has its own network, and perhaps no curl.
-    static func remedy(reaching address: some CustomStringConvertible) -> String {
+    package static func remedy(reaching address: some CustomStringConvertible) -> String {
         "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
             + "with `curl -v \(address)`. For a certificate authority of your own, set provider_ca_file."
     }
@@ -134,7 +133,7 @@ package struct CheckFinding: Sendable, Equatable {
 
 extension Date {
     /// The day in UTC, such as 2027-01-31.
-    var day: String { formatted(.iso8601.year().month().day()) }
+    package var day: String { formatted(.iso8601.year().month().day()) }
 }
 
 extension CheckFinding: Encodable {
@@ -161,7 +160,7 @@ extension CheckFinding: Encodable {
 extension CheckFinding {
     /// The stored form, in which the sentences can still be shown in each reader's language. The application is its
     /// report's.
-    var stored: JSONValue {
+    package var stored: JSONValue {
         .members([
             "subject": .string(subject), "severity": .string(severity.rawValue), "authority": .text(authority),
             "item": .text(item), "expires": expires.map { .integer(Int($0.timeIntervalSince1970)) }, "why": .text(why),
@@ -170,7 +169,7 @@ extension CheckFinding {
     }
 
     /// Restores a finding from its ``stored`` form; nil if a newer version has stored a severity that this one lacks.
-    init?(stored: JSONValue, of application: Application) {
+    package init?(stored: JSONValue, of application: Application) {
         guard let subject = stored["subject"]?.string,
             let severity = stored["severity"]?.string.flatMap(Severity.init(rawValue:)),
             let sentences = stored["sentences"]?.array

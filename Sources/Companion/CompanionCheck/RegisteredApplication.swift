@@ -1,9 +1,10 @@
+import CompanionCore
 import Foundation
 import WebFormats
 
 /// An app registration as Graph's `/applications` has it, as far as the checks need it. A member of another type than
 /// documented counts as absent.
-struct RegisteredApplication: Sendable {
+package struct RegisteredApplication: Sendable {
     /// A secret or a certificate.
     struct Credential: Sendable {
         /// The name in the portal of Entra ID, or the key's ID.
@@ -35,7 +36,7 @@ struct RegisteredApplication: Sendable {
     let allowsPublicFlows: Bool
 
     /// The members to select. Keys come without their bytes.
-    static let select =
+    package static let select =
         "appId,displayName,signInAudience,isFallbackPublicClient,groupMembershipClaims,appRoles,requiredResourceAccess,web,spa,publicClient,passwordCredentials,keyCredentials"
 
     /// Reads Graph's answer; nil if it is no application.

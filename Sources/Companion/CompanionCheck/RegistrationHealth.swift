@@ -1,16 +1,16 @@
-import CompanionCore
-import CompanionSignIn
-import Foundation
-import WebFormats
+package import CompanionCore
+package import CompanionSignIn
+package import Foundation
+package import WebFormats
 
 /// The health of registrations as far as this server knows it already. Nobody is asked.
-struct RegistrationHealth: Sendable {
+package struct RegistrationHealth: Sendable {
     /// The knowledge about all applications.
-    struct Known: Sendable {
+    package struct Known: Sendable {
         /// The time of the newest check; nil if there was none.
-        let checkedAt: Date?
+        package let checkedAt: Date?
         /// The members of each application's entry, by its name.
-        let entries: [String: [String: JSONValue]]
+        package let entries: [String: [String: JSONValue]]
     }
 
     let rounds: CheckRounds
@@ -18,7 +18,16 @@ struct RegistrationHealth: Sendable {
     let journal: SignInJournal
     let now: @Sendable () -> Date
 
-    func known(of applications: [Application]) async -> Known {
+    package init(
+        rounds: CheckRounds, credentials: ClientCredentials, journal: SignInJournal, now: @escaping @Sendable () -> Date
+    ) {
+        self.rounds = rounds
+        self.credentials = credentials
+        self.journal = journal
+        self.now = now
+    }
+
+    package func known(of applications: [Application]) async -> Known {
         let round = await rounds.lastRound(of: applications)
         // Each user flow of B2C has a report of its own.
         let reports = Dictionary(grouping: round?.reports ?? []) { $0.application.id }
@@ -36,7 +45,7 @@ struct RegistrationHealth: Sendable {
     /// Returns the members about an application's credential: `credential` is its kind; `credential_expires` is the time
     /// when it expires, by these findings or else by the credential itself, and `days_left` are the whole days until
     /// then, negative once it has expired. Both are null if nobody knows.
-    func credential(of application: Application, _ findings: [CheckFinding]) -> [String: JSONValue] {
+    package func credential(of application: Application, _ findings: [CheckFinding]) -> [String: JSONValue] {
         let expires = findings.compactMap(\.expires).min() ?? credentials.condition(of: application).expires
         let days = expires.map { Int(($0.timeIntervalSince(now()) / 86_400).rounded(.down)) }
         return [

@@ -1,4 +1,3 @@
-import CompanionCore
 import Foundation
 import Languages
 import SessionStore

@@ -1,3 +1,4 @@
+import CompanionCore
 import OpenIDConnect
 import WebFormats
 

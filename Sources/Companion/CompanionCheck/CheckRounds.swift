@@ -1,28 +1,28 @@
-import CompanionCore
-import Foundation
-import SessionStore
+package import CompanionCore
+package import Foundation
+package import SessionStore
 import Synchronization
 import WebFormats
 
 /// The checks of applications while the server runs. Each round is compared with the last one of the same application. An
 /// application has one round at a time, which everyone who asks meanwhile joins. The last rounds are stored, so that they
 /// outlive a restart, and servers with the same database show the same.
-actor CheckRounds {
+package actor CheckRounds {
     /// A finding that an application has now and had not at the last round, or the reverse.
-    struct Change: Sendable, Equatable {
-        enum Kind: String, Sendable { case appeared, gone }
-        let kind: Kind
-        let finding: CheckFinding
+    package struct Change: Sendable, Equatable {
+        package enum Kind: String, Sendable { case appeared, gone }
+        package let kind: Kind
+        package let finding: CheckFinding
     }
 
     /// One round.
-    struct Round: Sendable {
+    package struct Round: Sendable {
         /// The end of the round.
-        let at: Date
+        package let at: Date
         /// One report for each application and authority, in the order of the applications.
-        let reports: [AuthorityCheck.Report]
+        package let reports: [AuthorityCheck.Report]
         /// The changes since the last round of each application; nothing for an application's first round.
-        let changes: [Change]
+        package let changes: [Change]
         fileprivate var findings: [CheckFinding] { reports.flatMap(\.findings) }
         fileprivate var problems: [CheckFinding] { findings.filter { $0.severity != .good } }
     }
@@ -46,7 +46,7 @@ actor CheckRounds {
     ///   - store: the store of the last rounds.
     ///   - now: the wall clock.
     ///   - check: checks applications at their authorities.
-    init(
+    package init(
         of applications: [Application], in store: SessionStore, now: @escaping @Sendable () -> Date,
         check: @escaping @Sendable ([Application]) async -> [AuthorityCheck.Report]
     ) {
@@ -58,20 +58,20 @@ actor CheckRounds {
     }
 
     /// The last rounds of these applications, which have nothing new; nil if none was checked yet.
-    func lastRound(of applications: [Application]) async -> Round? {
+    package func lastRound(of applications: [Application]) async -> Round? {
         await readStored()
         return Round(applications.compactMap { last[$0.id] })
     }
 
     /// The time of each application's last round, and the number of its findings of each severity.
-    var counts: [String: (at: Date, counts: [String: Int])] {
+    package var counts: [String: (at: Date, counts: [String: Int])] {
         last.mapValues { ($0.at, CheckReport.counts(of: $0.findings)) }
     }
 
     // MARK: Nights
 
     /// Starts to check each night. Checks that a stop has cut off are not stored.
-    nonisolated func watch() {
+    package nonisolated func watch() {
         let task = Task { [weak self] in
             repeat { await self?.lookAtTheHour() } while (try? await Task.sleep(for: .seconds(60))) != nil
         }
@@ -79,7 +79,7 @@ actor CheckRounds {
     }
 
     /// Ends what ``watch()`` has started, and stores no round any more.
-    nonisolated func stop() {
+    package nonisolated func stop() {
         isStopped.store(true, ordering: .relaxed)
         watching.withLock { $0?.cancel() }
     }
@@ -110,7 +110,7 @@ actor CheckRounds {
     }
 
     /// Checks these applications now, or joins the rounds that are under way. All who join get the same changes.
-    func run(_ applications: [Application]) async -> Round {
+    package func run(_ applications: [Application]) async -> Round {
         let reading = Task { await readStored() }
         let tasks = applications.map { running[$0.id] ?? begin($0, after: reading) }
         var rounds: [Round] = []

@@ -1,4 +1,3 @@
-import CompanionCore
 import EventLoop
 import Logging
 import PostgresStore

@@ -1,4 +1,3 @@
-package import CompanionCore
 package import EventLoop
 package import SessionStore
 

@@ -1,4 +1,3 @@
-package import CompanionCore
 package import EventLoop
 package import Logging
 package import SessionStore
@@ -55,9 +54,9 @@ extension StorePlace {
 /// The result of inspecting a store.
 package struct StoreInspection {
     /// The findings for the operator.
-    let findings: [CheckFinding]
+    package let findings: [CheckFinding]
     /// The ID token's claims (JSON) of each application's latest sign-in, as far as they can be decrypted.
-    let latestClaims: [String: String]
+    package let latestClaims: [String: String]
 }
 
 extension CompanionConfiguration {

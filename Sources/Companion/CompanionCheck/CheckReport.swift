@@ -1,4 +1,4 @@
-import CompanionCore
+package import CompanionCore
 package import Foundation
 
 /// All findings of `companion check`, as text and as JSON.
@@ -47,7 +47,7 @@ package struct CheckReport: Sendable, Encodable, Equatable {
     /// The values to enter in each application's registration.
     package let registrations: [Registration]
 
-    init(_ findings: [CheckFinding], registrations: [Registration] = []) {
+    package init(_ findings: [CheckFinding], registrations: [Registration] = []) {
         ok = !findings.contains { $0.severity == .mistake }
         counts = Self.counts(of: findings)
         self.findings = CheckFinding.Severity.allCases.flatMap { severity in

@@ -1,0 +1,2 @@
+/// This version, as in `companion --version` and the `User-Agent` field.
+package let companionVersion = "0.3.0"
