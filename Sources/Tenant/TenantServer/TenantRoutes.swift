@@ -16,7 +16,7 @@ struct Arrival: Sendable {
     var tenant: String?
     /// The same, parsed; nil if there is no such tenant.
     var segment: TenantSegment?
-    /// What follows the tenant, as it was written.
+    /// The path below the tenant, as it was written.
     var endpoint = ""
 }
 
