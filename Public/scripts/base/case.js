@@ -4,7 +4,8 @@ const largest = 8192; // bytes
 /** A longer story keeps its newest steps. */
 export const mostSteps = 20;
 const kinds = ["workforce", "external", "b2c", "oidc"];
-const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
+/** The values of `prompt` that a sign-in may have; with `if_necessary` the parameter is left out. */
+export const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 const givens = ["login_hint", "domain_hint", "tenant", "policy", "claims", "max_age", "acr_values"];
 /** The numbers with which the demo's tenant fails on demand, at each of its two endpoints. */
 export const causable = new Set([

@@ -1,6 +1,7 @@
 // The settings of the next sign-in: the form, what of it survives the trip to the provider, the link that carries it.
 
 import { app, leave, signInAddress } from "../base/api.js";
+import { prompts } from "../base/case.js";
 import { base, ofTab, t } from "../base/page.js";
 import { copy, run } from "./parts.js";
 
@@ -12,7 +13,6 @@ const claimsError = document.getElementById("claims-error");
 
 /** A link may carry everything but the login hint. */
 const linked = ["app", "policy", "prompt", "scope", "domain_hint", "tenant", "claims", "max_age", "acr_values"];
-const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 /** The claims whose requested values say nothing about a person. */
 const impersonal = new Set(["acr", "acrs", "amr", "auth_time", "nbf", "xms_cc"]);
 

@@ -1,10 +1,9 @@
 // The next interactive sign-in may ask for more than usual: prompt, hints, scopes, claims; and where Sign Out signs out.
 
 import { known, signOutChoice } from "./flow.js";
+import { prompts } from "../base/case.js";
 import { element, loadTexts, t } from "../base/page.js";
 import { promptTypes } from "../base/project.js";
-
-const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 
 function field(id, label, control, hint) {
   control.id = `option-${id}`;
