@@ -4,7 +4,6 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 public import Logging
-import Synchronization
 import TenantControl
 public import TenantDirectory
 import TenantSignIn
@@ -140,16 +139,6 @@ public final class DemoTenant: Sendable {
     ]
 }
 
-/// A value that is known later than whoever needs it is made.
-final class Later<Value: Sendable>: Sendable {
-    private let known = Mutex<Value?>(nil)
-
-    var value: Value? {
-        get { known.withLock { $0 } }
-        set { known.withLock { $0 = newValue } }
-    }
-}
-
 extension Platform {
     init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
         let reference = try configuration.reference()
@@ -179,4 +168,15 @@ extension DemoTenantConfiguration {
             scheme: certificate == nil ? "http" : "https", host: host.contains(":") ? "[\(host)]" : host, port: port,
             publicURL: publicURL)
     }
+}
+
+extension DemoTenant {
+    /// The applications that are registered now, without Microsoft's samples.
+    package var clients: [DemoClient] { platform.registrations.all.filter { !DemoClient.samples.contains($0) } }
+
+    /// Whether the built-in accounts are there.
+    package var hasDemoAccounts: Bool { platform.directory.hasDemoAccounts }
+
+    /// The people of the directory as the announcement has them, without those who signed up.
+    package var announcedPeople: [JSONValue] { platform.directory.accounts.map(\.announced) }
 }

@@ -1,3 +1,5 @@
+import Cryptography
+import Foundation
 package import WebFormats
 
 /// One of the people who can sign in.
@@ -98,5 +100,33 @@ package struct DemoAccount: Sendable, Hashable {
     /// Graph's `id`: the object ID, or for consumers its last 16 hexadecimal digits.
     package var graphID: String {
         kind != .personal ? objectID : String(objectID.filter { $0 != "-" }.suffix(16))
+    }
+}
+
+/// The tenants at which accounts sign in.
+extension TenantSegment {
+    /// Whether an account may sign in there.
+    package func admits(_ account: DemoAccount) -> Bool {
+        switch self {
+        case .common: account.kind == .work || account.kind == .personal
+        case .organizations: account.kind == .work
+        case .consumers: account.kind == .personal
+        case .tenant(let id): account.objectID(in: id) != nil
+        case .userFlow: account.kind == .b2c
+        }
+    }
+
+    /// Returns the tenant that issues tokens for this account: the requested one, else the account's home.
+    package func tenantID(for account: DemoAccount) -> String {
+        if case .tenant(let id) = self { id } else { account.tenantID }
+    }
+}
+
+extension DemoAccount {
+    /// Returns a pairwise subject. It is always the same for one user at one application, and cannot be used to
+    /// recognise the user at another.
+    package func subject(in tenantID: String, audience: String) -> String {
+        let object = objectID(in: tenantID) ?? objectID
+        return Base64URL.encode(SHA256.hash(data: Data("\(tenantID)|\(object)|\(audience)".utf8)))
     }
 }

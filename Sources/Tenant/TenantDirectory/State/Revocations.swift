@@ -39,10 +39,3 @@ extension TenantState {
         return validFrom
     }
 }
-
-extension AccessToken {
-    /// The seconds by which tokens are backdated for clocks that are behind, as on the real platform.
-    package static let backdating = 300
-    /// Says of a token for Graph that its client takes claims challenges (`cp1`). The real platform has no such claim.
-    package static let capabilityClaim = "demo_cp1"
-}

@@ -104,20 +104,4 @@ package enum TenantSegment: Sendable, Hashable, Codable {
     package static func directoryName(ofID id: String) -> String {
         id == Tenant.consumers ? id : Tenant.name(ofID: id)
     }
-
-    /// Whether an account may sign in there.
-    package func admits(_ account: DemoAccount) -> Bool {
-        switch self {
-        case .common: account.kind == .work || account.kind == .personal
-        case .organizations: account.kind == .work
-        case .consumers: account.kind == .personal
-        case .tenant(let id): account.objectID(in: id) != nil
-        case .userFlow: account.kind == .b2c
-        }
-    }
-
-    /// Returns the tenant that issues tokens for this account: the requested one, else the account's home.
-    package func tenantID(for account: DemoAccount) -> String {
-        if case .tenant(let id) = self { id } else { account.tenantID }
-    }
 }

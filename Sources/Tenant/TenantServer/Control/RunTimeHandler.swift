@@ -112,14 +112,3 @@ extension DemoAccount {
         ]
     }
 }
-
-extension DemoTenant {
-    /// The applications that are registered now, without Microsoft's samples.
-    package var clients: [DemoClient] { platform.registrations.all.filter { !DemoClient.samples.contains($0) } }
-
-    /// Whether the built-in accounts are there.
-    package var hasDemoAccounts: Bool { platform.directory.hasDemoAccounts }
-
-    /// The people of the directory as the announcement has them, without those who signed up.
-    package var announcedPeople: [JSONValue] { platform.directory.accounts.map(\.announced) }
-}

@@ -7,7 +7,7 @@ struct ProfilePage: Page {
     let client: DemoClient
     let account: DemoAccount
     let name: String
-    let notice: SignIn.Notice?
+    let notice: SignInNotice?
 
     var title: HTML { "Edit your profile" }
 
@@ -35,7 +35,7 @@ struct CodePage: Page {
     let form: SignInForm
     let client: DemoClient
     let code: PageCode
-    let notice: SignIn.Notice?
+    let notice: SignInNotice?
     let isInOutbox: Bool
     let canCancel: Bool
 
@@ -78,7 +78,7 @@ struct NewPasswordPage: Page {
     let form: SignInForm
     let client: DemoClient
     let account: DemoAccount
-    let notice: SignIn.Notice?
+    let notice: SignInNotice?
     /// Whether the new password is in force from now on.
     let isKept: Bool
     let canCancel: Bool
@@ -137,7 +137,7 @@ extension PasswordRefusal {
 struct SignUpPage: Page {
     let form: SignInForm
     let client: DemoClient
-    let notice: SignIn.Notice?
+    let notice: SignInNotice?
     /// Whether the person will sign in with a code instead of a password.
     let signsInWithCode: Bool
 

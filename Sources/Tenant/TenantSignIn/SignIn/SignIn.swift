@@ -202,7 +202,7 @@ struct SignIn {
     }
 
     /// Returns the message about a name that no account has. Strangers get no list to pick from.
-    private func unknown(_ name: String) -> Notice {
+    private func unknown(_ name: String) -> SignInNotice {
         platform.directory.hasDemoAccounts ? .unknownAccount(name) : .unknownPerson(name)
     }
 
@@ -268,29 +268,12 @@ struct SignIn {
 
     // MARK: Responses
 
-    /// A message above the form; of an account of another tenant, instead of it.
-    enum Notice: Sendable, Codable {
-        case unknownAccount(String)
-        case unknownPerson(String)
-        case wrongKind(isPersonal: Bool)
-        case notInTenant(username: String)
-        case wrongPassword
-        case wrongOwnPassword
-        case wrongCode
-        case codeExpired
-        case tooManyCodes
-        case passwordRefused(PasswordRefusal)
-        case cancelledAtProvider
-        case noDisplayName
-        case refused(SignUp.Refusal)
-    }
-
     /// An address that is longer does not fit into a request's head.
     private static let mostAddressBytes = 12 * 1024
 
     /// Redirects to the page of the next step, or back to the application. Every page has an address, because a browser
     /// cannot go back to the answer of a form without sending the form again.
-    mutating func next(notice: Notice? = nil) throws -> Response {
+    mutating func next(notice: SignInNotice? = nil) throws -> Response {
         flow.notice = notice
         if let error = try demandedError() { return try fail(error) }
         switch platform.step(flow, client) {

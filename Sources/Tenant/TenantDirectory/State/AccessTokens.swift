@@ -2,25 +2,6 @@ import Cryptography
 import Foundation
 package import WebFormats
 
-/// The access tokens that the tenant's Graph accepts.
-package enum AccessToken {
-    /// Graph's application ID, which is the audience of its tokens.
-    package static let graphAudience = "00000003-0000-0000-c000-000000000000"
-    /// The `nbf` of a claims challenge that this token has met. The real platform has no such claim.
-    package static let challengeClaim = "demo_claims_nbf"
-    /// The number of the latest `expire_tokens` before this token was issued. The real platform has no such claim.
-    package static let expiryClaim = "demo_expiry"
-}
-
-extension DemoAccount {
-    /// Returns a pairwise subject. It is always the same for one user at one application, and cannot be used to
-    /// recognise the user at another.
-    package func subject(in tenantID: String, audience: String) -> String {
-        let object = objectID(in: tenantID) ?? objectID
-        return Base64URL.encode(SHA256.hash(data: Data("\(tenantID)|\(object)|\(audience)".utf8)))
-    }
-}
-
 extension TenantState {
     /// The first characters of an opaque access token, as of the real platform's for personal accounts (id-msa-06).
     private static let opaquePrefix = "EwB"
@@ -43,9 +24,4 @@ extension TenantState {
         else { return nil }
         return key.claims(of: parts, header: header.object ?? [:])
     }
-}
-
-extension JSONValue {
-    /// The client of an access token of either version.
-    package var clientIDOfToken: String? { (self["appid"] ?? self["azp"])?.string }
 }
