@@ -279,9 +279,9 @@ package final class MemoryStore: ClusteredStoreBackend {
         }
     }
 
-    package func counts() async throws(StoreError) -> SessionStore.Counts {
+    package func counts() async throws(StoreError) -> SessionCounts {
         try read { state in
-            SessionStore.Counts(
+            SessionCounts(
                 sessions: state.sessions.count, signedIn: state.sessions.values.count { !$0.accounts.isEmpty })
         }
     }

@@ -51,11 +51,11 @@ extension PostgresStore {
         }
     }
 
-    package func counts() async throws(StoreError) -> SessionStore.Counts {
+    package func counts() async throws(StoreError) -> SessionCounts {
         try await database.readLong(
             "SELECT (SELECT COUNT(*) FROM session), (SELECT COUNT(DISTINCT session) FROM account)"
         ) { result in
-            SessionStore.Counts(
+            SessionCounts(
                 sessions: Int(clamping: try result.first?.integer(0) ?? 0),
                 signedIn: Int(clamping: try result.first?.integer(1) ?? 0))
         }

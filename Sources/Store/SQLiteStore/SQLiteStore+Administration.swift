@@ -37,9 +37,9 @@ extension SQLiteStore {
         }
     }
 
-    package func counts() async throws(StoreError) -> SessionStore.Counts {
+    package func counts() async throws(StoreError) -> SessionCounts {
         try await database.read { db in
-            SessionStore.Counts(
+            SessionCounts(
                 sessions: try db.value("SELECT count(*) FROM session") ?? 0,
                 signedIn: try db.value("SELECT count(DISTINCT session) FROM account") ?? 0)
         }

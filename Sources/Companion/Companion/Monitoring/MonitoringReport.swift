@@ -22,7 +22,7 @@ final class MonitoringReport: Sendable {
     private let rounds: CheckRounds
     private let certificate: ServedCertificate?
     private let now: @Sendable () -> Date
-    private let counts = Mutex<(at: Date, counts: SessionStore.Counts)?>(nil)
+    private let counts = Mutex<(at: Date, counts: SessionCounts)?>(nil)
     private let server = Mutex<Server>(Server())
     private let isStopping = Atomic(false)
 
@@ -127,7 +127,7 @@ final class MonitoringReport: Sendable {
         write("companion_database_waiting", "Operations that wait for a connection.") { Double($0.waiting) }
     }
 
-    private func sessionCounts() async -> SessionStore.Counts? {
+    private func sessionCounts() async -> SessionCounts? {
         let time = now()
         let known = counts.withLock { $0 }
         if let known, (0..<MonitoringReport.countInterval).contains(time.timeIntervalSince(known.at)) {

@@ -220,8 +220,8 @@ extension SignInRules {
         case take, held(remaining: Int64), tooEarly(Int64, status: Int? = nil), changed
     }
 
-    /// The longest lease, in milliseconds: ``SessionStore/refreshTurnTime``.
-    package static let longestLease = SessionStore.refreshTurnTime.milliseconds
+    /// The longest lease, in milliseconds. If a server dies in its turn to refresh, the others wait for this long.
+    package static let longestLease: Int64 = 20_000
     /// The longest pause between the leases of an account, in milliseconds.
     package static let longestPause: Int64 = 3_600_000
     /// The longest time for which a process has a chore, or counts as running after a report, in milliseconds.

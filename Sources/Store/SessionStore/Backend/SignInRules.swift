@@ -211,3 +211,30 @@ package struct Lifetimes: Sendable {
             now: now)
     }
 }
+
+extension SignInRules {
+    /// The most notes that are kept about a session in which a person is signed in.
+    package static let maxNotes = 200
+    /// The most notes that are kept about a session without an account. Anyone can cause them, so there must be few.
+    package static let maxNotesOfNewcomer = 16
+    /// The time for which notes are kept.
+    package static let noteLifetime: Duration = .seconds(3600)
+
+    /// Decides whether a page may go to the provider once more by itself.
+    ///
+    /// - Parameters:
+    ///   - notes: the trips and the progress of a session in an application within the window, in order.
+    ///   - most: the most trips that are allowed.
+    /// - Returns: nil when it may; otherwise the oldest of the trips that count.
+    package static func oldestTrip(among notes: [(id: Int64, kind: SessionNote.Kind)], most: Int) -> Int64? {
+        let counting = notes.suffix(while: { $0.kind != .progress }).filter { $0.kind == .trip }
+        return counting.count >= most ? counting.first?.id : nil
+    }
+}
+
+extension Array {
+    /// Returns the elements after the last one for which `belongs` is false.
+    fileprivate func suffix(while belongs: (Element) -> Bool) -> ArraySlice<Element> {
+        self[(lastIndex { !belongs($0) }.map { $0 + 1 } ?? startIndex)...]
+    }
+}

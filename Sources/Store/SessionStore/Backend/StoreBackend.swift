@@ -101,7 +101,7 @@ package protocol StoreBackend: Sendable {
     /// - Returns: the sessions that were ended.
     func revoke(_ which: Revocation) async throws(StoreError) -> [SessionKey]
     /// Counts the sessions. This reads all of them.
-    func counts() async throws(StoreError) -> SessionStore.Counts
+    func counts() async throws(StoreError) -> SessionCounts
     /// - Returns: the last round of checks of each application.
     func checkRounds() async throws(StoreError) -> [StoredCheckRound]
     /// Stores a round of checks in place of the application's last one.

@@ -1,3 +1,4 @@
+import Cryptography
 public import Foundation
 
 extension KeyRing {
@@ -9,7 +10,7 @@ extension KeyRing {
     /// A new file appears complete or not at all, even if two processes start at once or the power fails: it is written
     /// under another name (O_EXCL), synced and linked to its name, and the folder is synced.
     package static func load(
-        orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync = fsync
+        orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SecureRandom.bytes, sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
         if let existing = try load(existingAt: path) { return existing }
         let key = try newKey(randomBytes)
@@ -29,7 +30,7 @@ extension KeyRing {
     /// server notices this within a second, seals with the new key from then on, and reseals what the older keys
     /// sealed. After that, call `SessionStore.retireOlderKeys()`.
     package static func rotate(
-        fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync = fsync
+        fileAt path: String, randomBytes: (Int) -> [UInt8] = SecureRandom.bytes, sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
         let lock = try lockFile(path)
         defer { Foundation.close(lock) }
@@ -40,7 +41,7 @@ extension KeyRing {
     /// Removes older keys from the file, in one atomic step; never the first key. What they sealed can no longer be
     /// opened.
     static func drop(
-        _ ids: Set<KeyID>, fromFileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes,
+        _ ids: Set<KeyID>, fromFileAt path: String, randomBytes: (Int) -> [UInt8] = SecureRandom.bytes,
         sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
         let lock = try lockFile(path)

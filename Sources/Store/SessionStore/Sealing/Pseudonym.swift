@@ -22,19 +22,3 @@ public struct Pseudonym: Sendable, Hashable, CustomStringConvertible {
         AuthenticationKey(KeyDerivation.key(from: oldest.secret.bytes, for: "companion audit pseudonyms".utf8))
     }
 }
-
-extension SessionStore {
-    /// Returns the name in the audit log of an account, whichever application it signs in to.
-    ///
-    /// - Parameters:
-    ///   - id: the home account id.
-    ///   - environment: the host of the authority, such as `login.microsoftonline.com`.
-    public func pseudonym(ofAccount id: String, environment: String) -> Pseudonym {
-        Pseudonym("\(environment)\n\(id)", key: sealer.ring.pseudonymKey)
-    }
-
-    /// Returns the name in the audit log of a signed-in account.
-    public func pseudonym(of account: Account) -> Pseudonym {
-        pseudonym(ofAccount: account.id, environment: account.identity.environment)
-    }
-}

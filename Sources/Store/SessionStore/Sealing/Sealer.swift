@@ -46,9 +46,11 @@ package final class Sealer: Sendable {
         state.withLock { $0.agreed != nil && $0.agreed != $0.ring.currentKeyID ? $0.ring.currentKeyID : nil }
     }
 
-    /// Seals from now on with the first key that all the given processes have.
-    func agree(with processes: [ServerProcess]) {
-        state.withLock { $0.agreed = $0.ring.sealingKey(for: processes) }
+    /// Seals from now on with the first key that all servers have.
+    ///
+    /// - Parameter servers: the keys of each.
+    func agree(with servers: [Set<KeyRing.KeyID>]) {
+        state.withLock { $0.agreed = $0.ring.sealingKey(for: servers) }
     }
 
     /// Reads the key file again if it has changed, and returns whether the keys are different now. If the file cannot
@@ -189,6 +191,22 @@ package final class Sealer: Sendable {
 }
 
 extension KeyRing {
+    /// Returns the first key that all servers have; the ring's first key if they have none in common.
+    ///
+    /// - Parameter servers: the keys of each.
+    func sealingKey(for servers: [Set<KeyID>]) -> KeyID {
+        keyIDs.first { id in servers.allSatisfy { $0.contains(id) } } ?? currentKeyID
+    }
+
+    /// Returns the same keys with another one first, if the ring contains it.
+    func sealing(with id: KeyID?) -> KeyRing {
+        guard let id, id != currentKeyID, let key = key(id.bytes) else { return self }
+        var ring = self
+        ring.current = key
+        ring.older = ([current] + older).filter { $0.id != id }
+        return ring
+    }
+
     /// Returns the keys of another ring that are not in this one.
     func lacks(of other: KeyRing) -> Set<KeyID> { Set(other.keyIDs).subtracting(keyIDs) }
 

@@ -25,15 +25,3 @@ public enum SignedPurpose: String, Sendable {
         isEqualInConstantTime(signature, code(of: bytes, by: key))
     }
 }
-
-extension SessionStore {
-    /// Signs bytes, so that every server with the keys recognizes them as ours.
-    ///
-    /// - Returns: ``SignedPurpose/byteCount`` bytes.
-    public func sign(_ bytes: [UInt8], as purpose: SignedPurpose) -> [UInt8] { sealer.sign(bytes, as: purpose) }
-
-    /// Whether bytes were signed by one of the keys.
-    public func isSigned(_ bytes: [UInt8], as purpose: SignedPurpose, by signature: some Collection<UInt8>) -> Bool {
-        sealer.isSigned(bytes, as: purpose, by: signature)
-    }
-}

@@ -95,7 +95,7 @@ extension SessionStore {
             let own = own
             try await cluster.report(own, for: Self.reportLifetime)
             let living = try await cluster.livingProcesses()
-            sealer.agree(with: living)
+            sealer.agree(with: living.map(\.keys))
             standing.sealingKeys.subtract(keys)
             if !standing.sealingKeys.isEmpty {
                 // A server records its key when it starts, even if the key must wait for other servers before it seals.
@@ -120,7 +120,7 @@ extension SessionStore {
     /// Seals from now on with a key that all servers have.
     func agreeOnKey() async throws(StoreError) {
         guard let cluster else { return }
-        sealer.agree(with: try await cluster.livingProcesses())
+        sealer.agree(with: try await cluster.livingProcesses().map(\.keys))
     }
 
     /// Returns the hosts of the servers that have not reported a key.
@@ -132,21 +132,5 @@ extension SessionStore {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "?" }
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-}
-
-extension KeyRing {
-    /// Returns the first key that all of the processes have; the ring's first key if they have none in common.
-    func sealingKey(for processes: [ServerProcess]) -> KeyID {
-        keyIDs.first { id in processes.allSatisfy { $0.keys.contains(id) } } ?? currentKeyID
-    }
-
-    /// Returns the same keys with another one first, if the ring contains it.
-    func sealing(with id: KeyID?) -> KeyRing {
-        guard let id, id != currentKeyID, let key = key(id.bytes) else { return self }
-        var ring = self
-        ring.current = key
-        ring.older = ([current] + older).filter { $0.id != id }
-        return ring
     }
 }

@@ -27,34 +27,6 @@ public struct StoreOperation: Sendable {
     }
 }
 
-/// The state of the connections to a database on another machine.
-public struct StoreConnections: Sendable, Equatable {
-    /// Whether the database can be reached, according to the last attempt.
-    public var isReachable = true
-    /// The number of open connections.
-    public var open = 0
-    /// The number of open connections that are in a transaction.
-    public var busy = 0
-    /// The most connections that may be in transactions.
-    public var limit = 0
-    /// The number of operations that wait for a connection.
-    public var waiting = 0
-
-    /// Creates the state without any connections.
-    package init() {}
-
-    /// Adds the connections of another worker.
-    package static func + (one: StoreConnections, other: StoreConnections) -> StoreConnections {
-        var sum = one
-        sum.isReachable = one.isReachable && other.isReachable
-        sum.open += other.open
-        sum.busy += other.busy
-        sum.limit += other.limit
-        sum.waiting += other.waiting
-        return sum
-    }
-}
-
 extension SessionStore {
     /// Returns the state of the connections to the database; nil if the backend needs none.
     public func connections() async -> StoreConnections? { await cluster?.connections() }
@@ -62,21 +34,8 @@ extension SessionStore {
     /// Whether the first connection to the database was encrypted; nil if the backend needs none.
     public var isEncrypted: Bool? { cluster?.isEncrypted }
 
-    /// The number of stored sessions, including ended ones that are not deleted yet.
-    public struct Counts: Sendable, Equatable {
-        /// All sessions.
-        public let sessions: Int
-        /// The sessions in which a person is signed in.
-        public let signedIn: Int
-
-        package init(sessions: Int, signedIn: Int) {
-            self.sessions = sessions
-            self.signedIn = signedIn
-        }
-    }
-
     /// Counts the sessions. This reads all of them, so call it rarely.
-    public func counts() async throws(StoreError) -> Counts {
+    public func counts() async throws(StoreError) -> SessionCounts {
         try await backend.counts()
     }
 

@@ -35,7 +35,7 @@ public struct OthersTurn: Sendable {
 
 extension SessionStore {
     /// The duration of a turn. If a server dies in its turn, the others wait for this long.
-    public static let refreshTurnTime: Duration = .seconds(20)
+    public static let refreshTurnTime: Duration = .milliseconds(SignInRules.longestLease)
 
     /// Whether several servers may use the database at once.
     public var isClustered: Bool { cluster != nil }
