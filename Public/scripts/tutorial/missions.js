@@ -384,6 +384,7 @@ async function finish(mission) {
   finished = mission;
   await stop();
   showStory();
+  line.scrollIntoView({ block: "nearest" });
   announce([...line.querySelectorAll("p")].map(({ textContent }) => textContent).join(" "));
 }
 
