@@ -4,9 +4,9 @@
 import { app, get } from "../base/api.js";
 import { announce, button, copyButton } from "../base/buttons.js";
 import { countdown } from "../base/countdown.js";
-import { base, element, loadTexts, t, withElements } from "../base/page.js";
+import { base, element, loadTexts, ofTab, t, withElements } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
-import { run, signIn, state } from "./flow.js";
+import { missionKey, run, signIn, state } from "./flow.js";
 import { bringInSight, showView, signInError, timeline } from "./panels.js";
 
 /** Where the story is not in sight, the app's view says what has failed, and leads there. */
@@ -95,7 +95,9 @@ export async function showProblem(problem, { step, settings = undefined, time = 
   if (shownHere.length > 0) parts.push(element("dl", "", ...shownHere.flatMap(([term, value]) => line(term, value))));
   const lines = [explanation?.cause, consent, ...details.map((each) => each.join(": "))].filter(Boolean);
   if (details.length > 0 && !isCalm) parts.push(element("p", "", copyButton(t("problem.copy"), () => lines.join("\n"))));
-  if (failuresLink && !isCalm) {
+  // A mission has said what it makes fail.
+  const isOfMission = ofTab.get(missionKey) || document.querySelector(".mission-line.done:not([hidden])");
+  if (failuresLink && !isCalm && !isOfMission) {
     const failures = Object.assign(element("a", "", failuresLink.textContent), { href: failuresLink.href });
     parts.push(element("p", "on-purpose", ...withElements(t("problem.on_purpose"), { failures })));
   }

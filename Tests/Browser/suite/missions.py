@@ -264,6 +264,7 @@ def one_line(browser):
         if let_go:
             let_go()
         browser.wait("the explanation", lambda: browser.all("#timeline .step .problem"))
+        assert not browser.all("#timeline .on-purpose"), "the mission's own failure is said to be somebody's"
         expect_folded(browser, "AADSTS650057 is repaired in the app registration, not in your code: add the API under API permissions.", ALL[10])
         browser.shoot(f"mission folded {width}")
         browser.expect_accessible(f"mission done {width}")
