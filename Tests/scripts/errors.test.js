@@ -135,7 +135,11 @@ Deno.test("state_mismatch of ours is an internal error of MSAL", () => {
 const ID = "11112222-bbbb-3333-cccc-4444dddd5555";
 for (
   const [code, known, wanted] of [
-    ["cancelled", { correlationID: ID }, `Error Domain=MSALErrorDomain Code=-50005 "(null)" UserInfo={MSALCorrelationIDKey=${ID}}`],
+    [
+      "cancelled",
+      { correlationID: ID },
+      `Error Domain=MSALErrorDomain Code=-50005 "(null)" UserInfo={MSALErrorDescriptionKey=User cancelled the authorization session., MSALCorrelationIDKey=${ID}}`,
+    ],
     ["consent_required", {}, 'Error Domain=MSALErrorDomain Code=-50002 "(null)" UserInfo={}'],
     [
       "provider_rejected_client",

@@ -148,7 +148,8 @@ export function nativeError(problemCode) {
  */
 export function printed({ domain, code, internal }, { words, oauthError, correlationID }) {
   const known = Object.entries({
-    MSALErrorDescriptionKey: words,
+    // Of a page that the person closes: MSIDASWebAuthenticationSessionHandler.m, in MSAL's common library.
+    MSALErrorDescriptionKey: words ?? (code === -50005 ? "User cancelled the authorization session." : undefined),
     MSALOAuthErrorKey: oauthError,
     [msalInternalKey]: internal?.code,
     MSALCorrelationIDKey: correlationID,

@@ -297,11 +297,17 @@ function keepAsked(address) {
 /** A failed interactive sign-in, from the code and correlation id with which the server came back. */
 function explainSignIn({ code, correlationID }, sentence = signInError(code)) {
   const ids = [code, correlationID && t("api.correlation_id", { id: correlationID })].filter(Boolean);
-  return `${sentence} (${ids.join(", ")})`;
+  return ids.length > 0 ? `${sentence} (${ids.join(", ")})` : sentence;
 }
 
 /** The trip of a mission from which the provider leads nobody back. */
-export const noReturn = "no-return";
+const noReturn = "no-return";
+
+/** Leaves for it; the demo's tenant knows it by this ID of its request. */
+export function leaveForGood(url, request) {
+  ofTab.set(askedKey, JSON.stringify({ request }));
+  return leave(url, { began: noReturn });
+}
 
 /** Whether the sign-in for which the tab has left has come back, here or in another tab. Where the story cannot be read, it may have. */
 async function cameBack(began) {
@@ -324,8 +330,10 @@ async function leftError(request) {
 }
 
 /** A sign-in that has not come back, as an app sees it when the provider's page is closed. */
-async function unreturned(back, settings) {
-  const ended = back ?? await leftError(settings?.request);
+async function unreturned(back, asked) {
+  const ended = back ?? await leftError(asked?.request);
+  // A mission's trip has none.
+  const settings = asked?.scopes && asked;
   /** @type {any} */
   let shown = { code: "cancelled" };
   if (ended) keepEnd({ ended, settings, time: new Date().toISOString() });

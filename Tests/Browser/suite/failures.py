@@ -766,6 +766,8 @@ def left_at_provider(browser):
     assert steps_of(browser) == [["authorize", "done"], ["unreturned", "not finished"]], steps_of(browser)
     assert not browser.all("#log .bad, #timeline .step.failed, .on-purpose"), "leaving is no fault"
     assert not any("No result returned" in text for text in browser.log()), browser.log()
+    assert any("Nothing came back from the sign-in page." in text and "()" not in text for text in browser.log()), browser.log()
+    assert "UserInfo={MSALErrorDescriptionKey=User cancelled the authorization session.}" in browser.expect_log("Error Domain=MSALErrorDomain Code=-50005 ")
     browser.expect_accessible("left at the provider")
     browser.press("Call Microsoft Graph API")
     browser.choose_account()

@@ -457,8 +457,7 @@ def redirect_uri(browser):
         browser.expect_page(f"/{app}")
         expect_done(browser, ALL[10])
         expect_steps(browser, "authorize", "unreturned")
-        explained = "You left the sign-in page" if app == "ios" else "AADSTS50011"
-        browser.wait(f"{explained} in the last step", lambda: explained in browser.one("#timeline .step[data-step=unreturned] .problem").text)
+        browser.wait("the number in the last step", lambda: "AADSTS50011" in browser.one("#timeline .step[data-step=unreturned] .problem").text)
 
 
 class NativeApp:
