@@ -260,8 +260,8 @@ function upstreamFailure(response) {
 // again.
 
 /**
- * The application from whose page this tab has left, and what for; with a replay, the outcome of its case. Nothing about the person. A tab is
- * on one trip at a time.
+ * The application from whose page this tab has left, and what for; with a replay, the outcome of its case; in the demo, the ID of the request
+ * at its tenant. Nothing about the person. A tab is on one trip at a time.
  */
 const tripKey = "trip";
 /** The sign-in that has ended on the provider's page, with its application, until this tab's next sign-in or sign-out begins. */
@@ -290,9 +290,12 @@ function take(key) {
 export const signInAddress = (fields = {}, id = app) =>
   `${base}/auth/${id}/sign-in?${new URLSearchParams({ return_to: `${base}/${app}`, ...fields })}`;
 
-/** Notes that this tab leaves for an application's page by way of the provider; with a replay, which outcome is `expected`. */
-export function beginTrip(id, began, expected = undefined) {
-  ofTab.set(tripKey, JSON.stringify([id, began, expected]));
+/**
+ * Notes that this tab leaves for an application's page by way of the provider; with a replay, which outcome is `expected`; by which ID the
+ * demo's tenant knows the `request`.
+ */
+export function beginTrip(id, began, { expected = undefined, request = undefined } = {}) {
+  ofTab.set(tripKey, JSON.stringify([id, began, expected, request]));
   ofTab.remove(endedKey);
 }
 
@@ -302,13 +305,19 @@ export const forgetTrip = () => ofTab.remove(tripKey);
  * Leaves the page; what waits for it, as a busy button does, waits until the page is gone. `takeReturn` returns `began` when
  * the tab is back. With `replace` the page leaves no entry in the history.
  */
-export function leave(url, { began = undefined, replace = false } = {}) {
-  if (began) beginTrip(app, began);
+export function leave(url, { began = undefined, request = undefined, replace = false } = {}) {
+  const address = new URL(url, location.origin);
+  // The demo's tenant can say later what became of a sign-in.
+  if (/\/auth\/[^/]+\/sign-in$/.test(address.pathname) && document.getElementById("demo")?.textContent) {
+    request = crypto.randomUUID?.();
+    if (request) address.searchParams.set("request", request);
+  }
+  if (began) beginTrip(app, began, { request });
   // Not every browser gives the focus to a button that is clicked.
   const pressed = document.querySelector("button[aria-busy]") ?? document.activeElement;
   ofTab.set(focusKey, JSON.stringify({ id: pressed?.id, isSeen: pressed?.matches(":focus-visible") }));
-  if (replace) location.replace(url);
-  else location.assign(url);
+  if (replace) location.replace(address);
+  else location.assign(address);
   return new Promise(() => {});
 }
 
@@ -323,10 +332,10 @@ export function leaveForSignOut(redirect, options) {
 
 /** The trip for which this page has left, which it then forgets; with null when the tab was not away for it. */
 function takeTrip() {
-  const [left, began, expected] = ofTab.json(tripKey, []);
+  const [left, began, expected, request] = ofTab.json(tripKey, []);
   if (left !== app) return { began: null };
   forgetTrip();
-  return { began, expected };
+  return { began, expected, request };
 }
 
 /**
@@ -404,8 +413,16 @@ export function onForeground(look) {
   });
 }
 
-/** Returns what a page that was restored had left for, and forgets it: its button is still busy. */
+/** Returns the trip for which a page that was restored had left, and forgets it: its button is still busy. */
 export function abandonTrip() {
   for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
-  return takeTrip().began;
+  return takeTrip();
+}
+
+/** In the demo, the error whose page the browser's Back button has left, as its tenant knows it; undefined for any other page. */
+export async function leftError(request) {
+  if (!request) return undefined;
+  const { errors } = await get(`/api/demo/mission?${new URLSearchParams({ request })}`).catch(() => ({ errors: [] }));
+  const number = /\d+$/.exec(errors[0])?.[0];
+  return number && { number, correlationID: request };
 }

@@ -115,7 +115,7 @@ async function offerReplay(found, buttons) {
   });
   const link = Object.assign(element("a", "primary", t("case.replay")), { href: `${base}/auth/${chosen.id}/sign-in?${query}` });
   // Its page says it beside what came.
-  link.addEventListener("click", () => beginTrip(chosen.id, "sign-in", outcome.number ?? outcome.code));
+  link.addEventListener("click", () => beginTrip(chosen.id, "sign-in", { expected: outcome.number ?? outcome.code }));
   buttons.prepend(link);
   note(`${t("case.replay_note")} ${t("case.replay_at", { title: chosen.title })}`);
 }

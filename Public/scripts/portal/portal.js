@@ -1,6 +1,6 @@
 // The team portal: loads the applications, shows the chosen one's account and the view of the chosen tab.
 
-import { abandonTrip, Failure, get, loadApplications, onForeground, returnFocus, takeReturn } from "../base/api.js";
+import { abandonTrip, Failure, get, leftError, loadApplications, onForeground, returnFocus, takeReturn } from "../base/api.js";
 import { showDemoAccount } from "./demo.js";
 import { element, t } from "../base/page.js";
 import { choose, chosen, keep, kept, startForm } from "./form.js";
@@ -190,7 +190,7 @@ async function showFailure({ code, correlationID }) {
 
 // MARK: Start
 
-const { began, expected, failure: failed, ended, isConsented, query } = takeReturn();
+const { began, expected, request, failure: failed, ended, isConsented, query } = takeReturn();
 context.expected = expected;
 
 function say(text, ...more) {
@@ -236,27 +236,34 @@ async function showReturn() {
   // Who signs in beside the attempts wants to compare them.
   select(names.includes(last) && (failed || !began || last === "attempts") ? last : "account");
   await (failed ? showFailure(failed) : reload());
+  const left = began && !failed ? ended ?? await leftError(request) : undefined;
+  let number;
+  if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
+  else if (began && !failed && (left || !context.account)) number = await showUnreturned(left);
+  else if (began) announce(who.textContent);
+  if (!expected || failed) return;
+  outcome.prepend(element("p", "", t("panel.replayed", { expected, came: number ?? (context.account ? "ok" : "unfinished") })));
+}
+
+/** Says that nothing came back from the provider's page, in the demo with the error that `ended` the sign-in there; returns its number. */
+async function showUnreturned(ended) {
   const table = ended && await import("../base/platform-numbers.js").catch(() => null);
   const explanation = await table?.explanationOf(ended.number).catch(() => undefined);
-  if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
-  else if (began && !failed && (ended || !context.account)) {
-    const cause = t("portal.no_return");
-    outcome.replaceChildren(
-      explanation
-        ? explained({ title: explanation.cause, explanation: { ...explanation, cause }, correlation_id: ended.correlationID })
-        : noReturn(),
-    );
-  } else if (began) announce(who.textContent);
-  if (!expected || failed) return;
-  const came = explanation?.number ?? (context.account ? "ok" : "unfinished");
-  outcome.prepend(element("p", "", t("panel.replayed", { expected, came })));
+  const cause = t("portal.no_return");
+  outcome.replaceChildren(
+    explanation
+      ? explained({ title: explanation.cause, explanation: { ...explanation, cause }, correlation_id: ended.correlationID })
+      : noReturn(),
+  );
+  return explanation?.number;
 }
 
 onForeground(async ({ isRestored }) => {
-  const began = isRestored ? abandonTrip() : null;
+  const { began, request } = isRestored ? abandonTrip() : { began: null };
   if (!context.application) return;
   await Promise.all([reload({ onlyChanges: true }), refreshList().catch(() => {})]);
-  if (began && context.account === null) outcome.replaceChildren(noReturn());
+  const left = began && await leftError(request);
+  if (left || began && context.account === null) await showUnreturned(left);
 });
 
 await start();

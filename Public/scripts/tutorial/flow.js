@@ -10,6 +10,7 @@ import {
   keptEnd,
   leave,
   leaveForSignOut,
+  leftError,
   loadApplications,
   onForeground,
   postSignOut,
@@ -277,8 +278,6 @@ export function checkedOptions() {
 export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
   const address = new URL(url, location.origin);
   if (isAutomatic) address.searchParams.set("automatic", "1");
-  // The demo's tenant can say later what became of it.
-  if (document.getElementById("demo")?.textContent && crypto.randomUUID) address.searchParams.set("request", crypto.randomUUID());
   // On a shared device what somebody else may have left on the screen is not kept.
   keepLog({ onlyOfFlow: state.device?.mode !== "private" });
   keepAsked(address);
@@ -301,13 +300,7 @@ function explainSignIn({ code, correlationID }, sentence = signInError(code)) {
 }
 
 /** The trip of a mission from which the provider leads nobody back. */
-const noReturn = "no-return";
-
-/** Leaves for it; the demo's tenant knows it by this ID of its request. */
-export function leaveForGood(url, request) {
-  ofTab.set(askedKey, JSON.stringify({ request }));
-  return leave(url, { began: noReturn });
-}
+export const noReturn = "no-return";
 
 /** Whether the sign-in for which the tab has left has come back, here or in another tab. Where the story cannot be read, it may have. */
 async function cameBack(began) {
@@ -321,19 +314,8 @@ async function cameBack(began) {
   return last.step !== "authorize" || events.some(({ step, attempt }) => step !== "authorize" && attempt === last.attempt);
 }
 
-/** In the demo, the error whose page the browser's Back button has left, as its tenant knows it; undefined for any other page. */
-async function leftError(request) {
-  if (!request) return undefined;
-  const { errors } = await get(`/api/demo/mission?${new URLSearchParams({ request })}`).catch(() => ({ errors: [] }));
-  const number = /\d+$/.exec(errors[0])?.[0];
-  return number && { number, correlationID: request };
-}
-
 /** A sign-in that has not come back, as an app sees it when the provider's page is closed. */
-async function unreturned(back, asked) {
-  const ended = back ?? await leftError(asked?.request);
-  // A mission's trip has none.
-  const settings = asked?.scopes && asked;
+async function unreturned(ended, settings) {
   /** @type {any} */
   let shown = { code: "cancelled" };
   if (ended) keepEnd({ ended, settings, time: new Date().toISOString() });
@@ -351,7 +333,7 @@ function sayReplay(expected, failure) {
 
 /** Takes what an interactive sign-in brought; returns whether the tab was away for one. */
 async function finishSignIn() {
-  const { began, expected, failure: failed, ended, isConsented, query } = takeReturn();
+  const { began, expected, request, failure: failed, ended, isConsented, query } = takeReturn();
   const asked = ofTab.json(askedKey);
   ofTab.remove(askedKey);
   isBack = began !== null;
@@ -364,7 +346,7 @@ async function finishSignIn() {
     const settings = asked && { prompt: asked.login_hint ? null : (await known).own?.prompt, ...asked };
     const printed = await explain(({ showSignInFailure }) => showSignInFailure(failed, settings));
     failure = { code: failed.code, message: explainSignIn(failed), printed };
-  } else if (began !== null && (ended || !(await cameBack(began)))) failure = await unreturned(ended, asked);
+  } else if (began !== null && (ended || !(await cameBack(began)))) failure = await unreturned(ended ?? await leftError(request), asked);
   const kept = began === null && keptEnd();
   if (expected) sayReplay(expected, failure);
   if (kept) await explain(({ showUnreturned }) => showUnreturned(kept.ended, kept.settings, kept.time));
@@ -497,7 +479,7 @@ if (missionPanel && /^#mission(?:s|=\w+)$/.test(location.hash)) {
 export function start(own) {
   page = { ...page, ...own };
   onForeground(async ({ isRestored }) => {
-    const began = isRestored ? abandonTrip() : null;
+    const { began, request } = isRestored ? abandonTrip() : { began: null };
     isBack ||= began !== null;
     if (isRestored) {
       running = false;
@@ -507,7 +489,8 @@ export function start(own) {
     if (!running) await loadAccount({ onlyChanges: true, isAside: true }).catch(() => isRestored && forgetAccount());
     hideLog(false);
     if (began !== null && !running && !(await cameBack(began))) {
-      page.finishSignIn({ began, current: state.account, failure: await unreturned(null, ofTab.json(askedKey)), isProfileEdited: false });
+      const failure = await unreturned(await leftError(request), ofTab.json(askedKey));
+      page.finishSignIn({ began, current: state.account, failure, isProfileEdited: false });
     }
   });
   begin((async () => {

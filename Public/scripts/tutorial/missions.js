@@ -5,7 +5,7 @@ import { app, get, leave, post, signInAddress } from "../base/api.js";
 import { announce } from "../base/buttons.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
-import { known, leaveForGood, missionKey, ready } from "./flow.js";
+import { known, missionKey, noReturn, ready } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
 
 const platform = document.body.dataset.page;
@@ -294,7 +294,7 @@ async function start(mission) {
     const signIn = mission.signIn ?? (mission.failure && !account ? {} : null);
     if (signIn) return leave(signInAddress(signIn), { began: "sign-in" });
     // Nothing comes back from there but the person.
-    if (away) return leaveForGood(away, active.request);
+    if (away) return leave(away, { began: noReturn, request: active.request });
     if (!(await arm(mission))) return;
     show(mission.id);
     line.querySelector("button").focus();

@@ -221,7 +221,17 @@ def no_return(browser):
     browser.allowed.append(browser.driver.current_url)
     browser.press("Back to Companion")
     browser.expect_page("/portal")
-    browser.wait("the explanation", lambda: all(each in browser.one("#outcome").text for each in ("has not come back", "AADSTS50011", "The redirect URI is not registered.")))
+    is_explained = lambda: all(each in browser.one("#outcome").text for each in ("has not come back", "AADSTS50011", "The redirect URI is not registered."))
+    browser.wait("the explanation", is_explained)
+    # The browser's own way back brings nothing, and the demo's tenant is asked.
+    browser.server.control(authorize_platform_error=50011)
+    open_portal(browser)
+    browser.one("#sign-in").click()
+    browser.wait("the provider's error", lambda: browser.at_tenant() and "AADSTS50011: " in browser.one("main").text)
+    browser.allowed.append(browser.driver.current_url)
+    browser.driver.back()
+    browser.expect_page("/portal")
+    browser.wait("the explanation", is_explained)
     browser.wait("how to begin", lambda: browser.all(".beginning li"))
     assert not browser.seen("return seen('.example')[0]"), "an example of a failure below a real one"
 
