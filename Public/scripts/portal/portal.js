@@ -161,6 +161,7 @@ async function reload({ onlyChanges = false } = {}) {
     who.className = account ? "who in" : "who";
     who.textContent = account ? t("portal.signed_in_as", { username: account.username }) : t("portal.nobody");
     showAccount(application.id, account?.username);
+    signInName.data = account ? t("portal.sign_in_again") : firstSignIn;
     if (needs) who.append(` ${t("portal.needs_sign_in", { reason: needs })}`);
   } catch (failure) {
     if (application !== context.application) return;
@@ -192,6 +193,10 @@ async function showFailure({ code, correlationID }) {
 
 const { began, expected, request, failure: failed, ended, isConsented, query } = takeReturn();
 context.expected = expected;
+
+/** The name of the button that signs in, which is another one beside an account. */
+const signInName = document.getElementById("sign-in").firstChild;
+const firstSignIn = signInName.data;
 
 function say(text, ...more) {
   state.replaceChildren(element("p", "", text), ...more);

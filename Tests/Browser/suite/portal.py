@@ -86,8 +86,10 @@ def sign_in(browser, app, username, **kwargs):
 def account(browser):
     open_portal(browser)
     assert [each.get_attribute("data-app") for each in browser.all("#registrations button")] == ["ios", "macos", "external", "b2c", "portal"]
+    assert browser.one("#sign-in").text == "Sign in", browser.one("#sign-in").text
     sign_in(browser, "ios", ADELE)
     browser.wait("who it is", lambda: ADELE in browser.one("#result").text)
+    assert browser.one("#sign-in").text == "Sign in again", browser.one("#sign-in").text
     shown = tab(browser, "account")
     browser.wait("the reason", lambda: "Why you may sign in here" in shown.text)
     # One rule decides which claims are shown: that of the tokens.
