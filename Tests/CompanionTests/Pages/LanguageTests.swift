@@ -233,11 +233,10 @@ import Testing
         #expect(unused.sorted() == [], "there and not used")
     }
 
-    @Test(arguments: [
-        "index", "team", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error", "native",
-        "native-map", "native-play",
-        "native-case", "paste", "truth",
-    ])
+    private static let pages = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+        .filter { $0.hasSuffix(".html") }.map { String($0.dropLast(".html".count)) }.sorted()
+
+    @Test(arguments: try #require(pages))
     func `a page contains or fetches the sections of all texts that its scripts use`(page: String) throws {
         let html = try Self.html(of: page)
         let block = try #require(html.firstMatch(of: /\{\{strings ([^}]*)\}\}/)).output.1

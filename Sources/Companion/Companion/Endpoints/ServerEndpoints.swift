@@ -20,7 +20,8 @@ struct ServerEndpoints: Sendable {
     /// The device mode and its settings.
     let device: PreparedResponse
     /// The response of `/healthz`: the process runs.
-    let isAlive = PreparedResponse.json(["status": "ok"])
+    static let alive: JSONValue = ["status": "ok"]
+    let isAlive = PreparedResponse.json(alive)
 
     init(
         configuration: CompanionConfiguration, languages: Languages, cookie: SessionCookie, access: PortalAccess,

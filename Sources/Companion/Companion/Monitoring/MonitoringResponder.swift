@@ -15,7 +15,7 @@ struct MonitoringResponder: Responder {
         switch head.path {
         case "/metrics": return .handler(maxBodyBytes: 0) { _ in await report.metricsResponse() }
         case "/readyz": return .handler(maxBodyBytes: 0) { await report.readinessInDetail($0.head) }
-        case "/healthz": return .response(.json(["status": "ok"]))
+        case "/healthz": return .response(.json(ServerEndpoints.alive))
         default: return .response(Response(status: .notFound, headerFields: [:], body: []))
         }
     }
