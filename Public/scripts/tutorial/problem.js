@@ -7,7 +7,7 @@ import { countdown } from "../base/countdown.js";
 import { base, element, loadTexts, ofTab, t, withElements } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
 import { missionKey, run, signIn, state } from "./flow.js";
-import { bringInSight, showView, signInError, timeline } from "./panels.js";
+import { bringInSight, showView, signInError, source, timeline } from "./panels.js";
 
 /** Where the story is not in sight, the app's view says what has failed, and leads there. */
 const notice = element("p", "failure");
@@ -167,6 +167,9 @@ export async function showUnreturned(ended, settings, time) {
   await loadTexts("problem");
   const number = ended && await import("../base/platform-numbers.js").then(({ explanationOf }) => explanationOf(ended.number));
   const code = number?.number ?? "cancelled";
+  // The remedy is that of an app; a mission's trip, which has no settings, sends an app's redirect URI.
+  const { client } = number?.who === "developer" && settings ? await source.story().catch(() => ({})) : {};
+  if (client) number.remedy += ` ${t("problem.sent_uri", { uri: client.redirect_uri })}`;
   const printed = await showProblem({
     code,
     native: "cancelled",

@@ -642,7 +642,9 @@ def ended_at_provider(browser):
     browser.allowed.append(browser.driver.current_url)
     browser.press("Back to Companion")
     browser.expect_page("/ios")
-    browser.wait("the explanation", lambda: "AADSTS50011" in browser.one("#timeline .flow:first-child .step.failed .problem").text)
+    box = browser.wait("the explanation", lambda: "AADSTS50011" in (text := browser.one("#timeline .flow:first-child .step.failed .problem").text) and text)
+    # The remedy is about an app's redirect URI, and the tenant's page has named this server's own.
+    assert f"sent {browser.server.origin}/auth/callback" in box, box
     story = [["authorize", "done"], ["unreturned", "not finished: AADSTS50011"]]
     assert steps_of(browser) == story, steps_of(browser)
     browser.press("Share as a case")
