@@ -30,6 +30,7 @@ const HOSTILE = [
   ["one key less", without("claims"), "case.claims"],
   ["a version that is markup", changed({ companion: "<img src=x>" }), "companion"],
   ["another kind", changed({ kind: "saml" }), "kind"],
+  ["a page with a name of its own", changed({ page: "contoso" }), "page"],
   ["another prompt", changed({ settings: { ...GOOD.settings, prompt: "always" } }), "settings.prompt"],
   ["a scope with an address", changed({ settings: { ...GOOD.settings, scopes: ["https://evil.example/read"] } }), "settings.scopes"],
   ["a scope with a name", changed({ settings: { ...GOOD.settings, scopes: ["api://contoso/read"] } }), "settings.scopes"],
@@ -88,13 +89,14 @@ Deno.test("a case that is made of an attempt has no values, addresses and names 
       ],
       problem: { code: "provider_rejected_client", explanation: { number: "AADSTS7000215" } },
     },
-    "workforce",
+    { id: "contoso", kind: "workforce", page: "macos", title: "Contoso" },
     { sub: "abc", aud: ["a"], employee: 7, nothing: null },
   );
   assert.deepEqual(made, {
     case: 1,
     companion: "1",
     kind: "workforce",
+    page: "macos",
     settings: {
       prompt: "if_necessary",
       scopes: ["User.Read", "api://…/scope1", "api://…/scope2", "api://…/scope1"],
@@ -129,7 +131,10 @@ for (
 ) Deno.test(sentence, () => assert.deepEqual(stepsOf(attempt, [SIGNED_IN, CHALLENGED, AGAIN]), expected));
 
 const made = (steps, number) =>
-  caseOf({ settings: { scopes: [] }, steps, outcome: "x", problem: { code: "x", explanation: { number } } }, "oidc");
+  caseOf({ settings: { scopes: [] }, steps, outcome: "x", problem: { code: "x", explanation: { number } } }, {
+    kind: "oidc",
+    page: "portal",
+  });
 
 Deno.test("of more than 20 steps the newest are kept", () => {
   const { steps } = made([...Array(19).fill(at("token", "cache")), ...CHALLENGED]);
@@ -140,6 +145,10 @@ Deno.test("a failure is repeated at the step that ended the sign-in, whatever fa
   assert.equal(replayOf(made([at("token", "interaction_required"), ...CHALLENGED], "AADSTS65004")), "authorize-65004");
 });
 
+Deno.test("a case has no page that replays nothing", () => {
+  assert.equal(caseOf({ settings: { scopes: [] }, steps: [] }, { kind: "oidc", page: "kiosk" }).page, undefined);
+});
+
 Deno.test("a link of an earlier version, which names its replay, is read", () => {
   assert.equal(replayOf(readCase(JSON.stringify(changed({ replay: { kind: "wrong_secret" } })))), "token-65001");
 });
@@ -148,7 +157,10 @@ const UNRETURNED = [at("token", "interaction_required"), at("authorize", "ok", 1
 for (const number of causable) {
   Deno.test(`${number} is repeated where it has happened`, () => {
     const digits = number.slice("AADSTS".length);
-    const page = caseOf({ settings: { scopes: [] }, steps: UNRETURNED, problem: { code: "unfinished", explanation: { number } } }, "oidc");
+    const page = caseOf({ settings: { scopes: [] }, steps: UNRETURNED, problem: { code: "unfinished", explanation: { number } } }, {
+      kind: "oidc",
+      page: "kiosk",
+    });
     const token = made(SIGNED_IN.slice(0, 2).concat(at("token", "invalid_grant", 1)), number);
     const found = [made(CHALLENGED, number), token, page].map(replayOf);
     assert.deepEqual(found, [`authorize-${digits}`, `token-${digits}`, `page-${digits}`]);

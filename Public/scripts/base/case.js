@@ -6,6 +6,8 @@ export const mostSteps = 20;
 const kinds = ["workforce", "external", "b2c", "oidc"];
 /** The values of `prompt` that a sign-in may have; with `if_necessary` the parameter is left out. */
 export const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
+/** The pages at which a sign-in is replayed. A kiosk's shows no story. */
+const pages = ["ios", "macos", "external", "b2c", "portal"];
 const givens = ["login_hint", "domain_hint", "tenant", "policy", "claims", "max_age", "acr_values"];
 /** The numbers with which the demo's tenant fails on demand, at each of its two endpoints. */
 export const causable = new Set([
@@ -160,13 +162,14 @@ export function stepsOf({ id, steps }, flows) {
   return flow.slice(0, 1 + flow.findLastIndex(({ attempt }) => attempt === id)).filter(({ attempt = id }) => attempt === id);
 }
 
-/** The case of an attempt as the portal has it. `claims` are those of the ID token, of which only names and types are kept. */
-export function caseOf({ settings, steps, problem, outcome }, kind, claims = {}) {
+/** The case of an attempt as the portal has it, at an application of this kind and page. `claims` are those of the ID token, of which only names and types are kept. */
+export function caseOf({ settings, steps, problem, outcome }, { kind, page }, claims = {}) {
   const given = givens.filter((name) => settings[name] != null && settings[name] !== false && settings[name] !== "");
   const found = {
     case: 1,
     companion: "1",
     kind,
+    ...(pages.includes(page) ? { page } : {}),
     settings: { prompt: settings.prompt ?? "if_necessary", scopes: scopesOf(settings.scopes), given },
     outcome: { code: problem?.code ?? (outcome === "ok" ? "ok" : outcome ?? "unfinished") },
     steps: steps.slice(-mostSteps).map(({ step, outcome: came, duration_ms: ms, error }) => {
@@ -229,9 +232,10 @@ export function readCase(text) {
   }
   check(typeOf(found) === "object", "case");
   if (found.case !== 1) throw new NoCase("version");
-  keys(found, "case", ["case", "companion", "kind", "settings", "outcome", "steps", "claims", "replay?"]);
+  keys(found, "case", ["case", "companion", "kind", "page?", "settings", "outcome", "steps", "claims", "replay?"]);
   check(typeof found.companion === "string" && /^[0-9a-z.+-]{1,40}$/.test(found.companion), "companion");
   check(kinds.includes(found.kind), "kind");
+  check(found.page === undefined || pages.includes(found.page), "page");
   keys(found.settings, "settings", ["prompt", "scopes", "given"]);
   check(prompts.includes(found.settings.prompt), "settings.prompt");
   check(

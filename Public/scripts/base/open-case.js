@@ -24,9 +24,9 @@ export function attemptOf({ step, outcome, settings }, { id: app, prompt, scopes
   };
 }
 
-/** Opens an attempt at an application of this kind. */
-export async function openCase(attempt, kind) {
+/** Opens an attempt at this application. */
+export async function openCase(attempt, own) {
   const claims = attempt.outcome === "ok" ? await claimsOf(attempt).catch(() => ({})) : {};
   const { events } = await get(`/api/${attempt.app}/events`).catch(() => ({ events: [] }));
-  location.assign(`${base}/native/case${fragment(caseOf({ ...attempt, steps: stepsOf(attempt, flowsOf(events)) }, kind, claims))}`);
+  location.assign(`${base}/native/case${fragment(caseOf({ ...attempt, steps: stepsOf(attempt, flowsOf(events)) }, own, claims))}`);
 }

@@ -75,13 +75,14 @@ async function show(found) {
   place.replaceChildren(
     element("p", "notice", t("case.recording")),
     element("dl", "facts", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
+    json,
     ...why,
     ...(steps.length < mostSteps ? [] : [element("p", "quiet", t("case.newest_steps", { count: mostSteps }))]),
     buttons,
   );
   json.hidden = false;
   // The story and the code are those of the chapter for this kind.
-  document.body.dataset.page = ["external", "b2c"].includes(kind) ? kind : "ios";
+  document.body.dataset.page = ["external", "b2c"].includes(kind) ? kind : found.page === "macos" ? "macos" : "ios";
   stage.hidden = false;
   const { source, timeline, code } = await import("../tutorial/panels.js");
   // The page may have been left, and emptied, meanwhile.
@@ -104,7 +105,8 @@ async function offerReplay(found, buttons) {
     return note(...withElements(t("case.no_replay.other"), { failures: Object.assign(element("a", "", name), { href: control }) }));
   }
   const own = apps.filter((each) => each.kind === kind && each.page !== "kiosk");
-  const chosen = own.find(({ page }) => page === "portal") ?? own[0];
+  const same = own.find(({ page }) => page === found.page);
+  const chosen = same ?? own.find(({ page }) => page === "portal") ?? own[0];
   if (!chosen) return note(t("case.no_replay.registration"));
   // A portal shows the application of its address; without one it would show its first.
   const page = `${base}/${chosen.id}${chosen.page === "portal" ? `?${new URLSearchParams({ app: chosen.id })}` : ""}`;
@@ -117,7 +119,7 @@ async function offerReplay(found, buttons) {
   // Its page says it beside what came.
   link.addEventListener("click", () => beginTrip(chosen.id, "sign-in", { expected: outcome.number ?? outcome.code }));
   buttons.prepend(link);
-  note(`${t("case.replay_note")} ${t("case.replay_at", { title: chosen.title })}`);
+  note(t("case.replay_note", { title: chosen.title }), same ? "" : ` ${t("case.replay_instead")}`);
 }
 
 /** The case of the link; without one, the paste box takes one. */
@@ -129,7 +131,7 @@ function read() {
     show(readCase(text));
   } catch (error) {
     if (!(error instanceof NoCase)) throw error;
-    place.replaceChildren(element("p", "bad", t(`case.error.${error.reason}`, { place: error.place })));
+    place.replaceChildren(element("p", "bad", t(`case.error.${error.reason}`, { place: error.place })), json);
     json.hidden = false;
   }
 }

@@ -126,8 +126,8 @@ function again({ app, settings }, apps) {
 }
 
 function caseButtons(attempt, apps) {
-  const kind = apps.find(({ id }) => id === attempt.app)?.kind;
-  return kind ? [button(t("portal.open_case"), () => openCase(attempt, kind))] : [];
+  const own = apps.find(({ id }) => id === attempt.app);
+  return own ? [button(t("portal.open_case"), () => openCase(attempt, own))] : [];
 }
 
 /** `expected`: the outcome of the case that it replays. */

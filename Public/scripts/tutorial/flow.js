@@ -232,7 +232,7 @@ async function share() {
     const failed = state.failures.findLast(({ step }) => ["authorize", "unreturned"].includes(step));
     const attempt = attempts.find((each) => each.app === app && !others.includes(each.id)) ?? attemptOf(failed, own);
     const number = state.failures.findLast(({ step }) => step === "unreturned")?.number;
-    await openCase(attempt.outcome ? attempt : { ...attempt, problem: { code: "unfinished", explanation: { number } } }, own.kind);
+    await openCase(attempt.outcome ? attempt : { ...attempt, problem: { code: "unfinished", explanation: { number } } }, own);
   } catch (failure) {
     logError(failure.message);
   }

@@ -86,6 +86,9 @@ return [hidden, inner.map((each) => each.id || each.className), beside, below];
 @test("a case is a tutorial's page without its screen: the step that failed is open, beside the Swift whose lines it lights; arrow keys go on from it, at every width", needs="time")
 def scrub(browser):
     found = show(browser, GOOD)
+    browser.press("The whole case as JSON")
+    assert "Other settings" in browser.one("#found dl").text and '"scopes"' in browser.one("#found #json").text
+    browser.press("The whole case as JSON")
     browser.wait("the step that failed", lambda: place_of(browser) == "Step 3 of 3" and "AADSTS65001" in found.text)
     assert "The application's permissions have not been granted yet. How to fix it: " in found.text, found.text
     step = browser.one("#timeline .step.now").text
@@ -147,11 +150,11 @@ REPLAYED = {
 def stranger(browser):
     forget(browser)
     browser.open("/native/case#case=" + quote(json.dumps(REPLAYED), safe=""))
-    browser.wait("where it is replayed", lambda: "AADSTS90094" in (found := browser.one("#found").text) and "It runs at Test portal" in found)
+    browser.wait("where it is replayed", lambda: "AADSTS90094" in (found := browser.one("#found").text) and "another one of the same kind is used" in found)
     found = browser.one("#found").text
     assert "Ask an administrator: Open the consent address and accept for everyone." in found, found
     assert "A case has no correlation ID, no time and no account. The sender has them: “Copy the error and its IDs” copies them." in found, found
-    assert "Replay signs in once in this browser and fails in the same way" in found and "somebody" not in found, found
+    assert "Replay signs in at “Test portal” in this browser, and the sign-in fails in the same way." in found, found
     assert browser.one(".rooms [aria-current]").text == "Learn"
     browser.one("#found a.primary").click()
     browser.expect_page("/portal")
@@ -205,7 +208,7 @@ def said(browser):
     assert "Replay of a case" not in browser.one("main").text
 
 
-@test("a failure that stays on the provider's page is replayed in a browser that has never been here, and its way back says what came")
+@test("a failure that stays on the provider's page is replayed in a browser that has never been here, and its way back says what came at the page that the case came from")
 def on_page(browser):
     browser.stand_still()
     for number in (50011, 53003):
@@ -225,10 +228,12 @@ def on_page(browser):
         forget(browser)
         browser.open("/native")
         browser.driver.get(link)
+        browser.wait("where it is replayed", lambda: "Replay signs in at “iOS tutorial” in this browser" in browser.one("#found").text)
+        assert "of the same kind" not in browser.one("#found").text
         browser.press("Replay in this demo")
         leave_error(browser, number)
-        browser.expect_page("/portal")
-        browser.expect_text("#outcome > p", f"Replay of a case. Expected: AADSTS{number}. Result: AADSTS{number}.")
+        browser.expect_page("/ios")
+        browser.expect_text(".replay", f"Replay of a case. Expected: AADSTS{number}. Result: AADSTS{number}.")
         browser.shoot(f"case replayed {number}")
 
 
