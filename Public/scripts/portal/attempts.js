@@ -227,6 +227,14 @@ export async function view({ apps, apis, application, openAttempt, expected, mod
     return entry(attempt, apps, isOpen, choose, isOpen && expected);
   }));
   show();
+  const own = attempts.map((attempt, index) => ({ attempt, item: list.children[index] })).filter(({ item }) => !item.hidden);
+  // Where there is only one pair of people, nobody has to choose it.
+  if (own.length === 2 && new Set(own.map(({ attempt }) => attempt.username || null)).size === 2) {
+    for (const { attempt, item } of own) {
+      item.querySelector("input").checked = true;
+      choose(attempt, true);
+    }
+  }
   const others = attempts.some(({ app }) => app !== application.id);
   return [
     element(

@@ -853,7 +853,8 @@ def to_comparison(browser):
     browser.size(768, 1024)
     assert browser.seen("return seen('.attempt :is(.username, .prompt)').every((each) => each.offsetHeight < 1.8 * parseFloat(getComputedStyle(each).fontSize))"), "broken"
     browser.size(1280, 800)
-    browser.tick("#attempts .pick input")
+    # There is no other pair.
+    assert all(each.is_selected() for each in browser.all("#attempts .pick input"))
     browser.press("Compare")
     browser.wait("what is needed", lambda: "Group names need Graph's path /me/transitiveMemberOf" in browser.one("dialog[open]").text)
 
