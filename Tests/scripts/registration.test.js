@@ -12,11 +12,19 @@ document.createElement = () => ({
 
 const { dated, distinct, isFailing, marks, summaryOf, tabOf, unchecked } = await import("../../Public/scripts/base/registration.js");
 
+// A day is counted by the calendar, whatever the time of day is.
+const Now = Date;
+globalThis.Date = class extends Now {
+  constructor(...given) {
+    super(...(given.length > 0 ? given : ["2026-11-30T22:00:00"]));
+  }
+};
+
 const FAILED = { code: "provider_refused", number: "AADSTS50105", time: "2026-11-30T12:00:00Z" };
 /** Of a time only that it is said: its form is the browser's. */
 const read = (found) => found.map((each) => (each.text ?? each).replace(/(AADSTS\d+), .*|(Checked) .*/, "$1$2"));
 
-const SECRET = { credential: "secret", credential_expires: "2026-12-06T00:00:00Z", days_left: 6 };
+const SECRET = { credential: "secret", credential_expires: "2026-12-06T00:00:00Z", days_left: 5 };
 const CERTIFICATE = { credential: "certificate", credential_expires: "2027-01-31T23:59:59Z", days_left: 62 };
 const ENDED = { credential: "secret", credential_expires: "2026-11-29T00:00:00Z", days_left: -1 };
 /** A public client has no credential, and of one that is renewed by itself or of unknown end there is nothing to say. */
@@ -30,9 +38,9 @@ const ROWS = [
   [{ state: "good" }, true, ["Good"]],
   ...ENDLESS.map((each) => [{ state: "good", ...each }, true, ["Good"]]),
   [{ state: "unknown", ...CERTIFICATE }, true, ["No problem found", "Certificate expires January\u00a031,\u00a02027, in 62 days"]],
-  [{ state: "advice", ...SECRET, days_left: 1, last_failure: FAILED }, true, [
+  [{ state: "advice", ...SECRET, credential_expires: "2026-12-01T00:00:00Z", last_failure: FAILED }, true, [
     "Advice",
-    "Client secret expires December\u00a06,\u00a02026, in 1 day",
+    "Client secret expires December\u00a01,\u00a02026, tomorrow",
     "Last sign-in failed: AADSTS50105",
   ]],
   [{ state: "mistake", ...ENDED }, true, ["Problem", "Client secret expired November\u00a029,\u00a02026"]],

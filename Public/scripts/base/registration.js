@@ -11,10 +11,18 @@ export const stateWord = (state, text = stateText(state)) =>
 /** The day in UTC, by which configurations and registrations name it; no line breaks within it. */
 const dayOf = (time) => new Date(time).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" }).replaceAll(" ", "\u00a0");
 
+const day = 86_400_000;
+
+/** The days from today to the day that is said, by the person's calendar; a whole day less is left late in the evening. */
+function daysTo(time) {
+  const now = new Date();
+  return Math.floor(Date.parse(time) / day) - Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()) / day;
+}
+
 /** When its credential expires, or did; empty if nobody knows. */
 function expiry({ credential, credential_expires: time, days_left: days }) {
   if (time == null) return "";
-  const left = new Intl.RelativeTimeFormat(language).format(days, "day");
+  const left = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(Math.max(daysTo(time), 0), "day");
   return t(days < 0 ? "registration.expired" : "registration.expires", {
     credential: t(`registration.${credential}`),
     date: dayOf(time),

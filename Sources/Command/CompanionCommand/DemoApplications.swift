@@ -79,7 +79,7 @@ enum DemoApplications {
         var all = isShared ? [kiosk] + applications : applications + [kiosk]
         // The secrets end as a team has typed it: the first one in a few days, the others months apart.
         for index in all.indices {
-            all[index].clientSecretExpires = Date().addingTimeInterval((6.5 + 75 * Double(index)) * 86_400)
+            all[index].clientSecretExpires = Date().addingTimeInterval((6 + 75 * Double(index)) * 86_400)
         }
         return all
     }

@@ -113,7 +113,7 @@ package struct CheckReport: Sendable, Encodable, Equatable {
     private func row(_ place: Registration?, at now: Date) -> [String]? {
         let own = findings.filter { $0.application == place?.application }
         guard let worst = own.first else { return nil }
-        let days = own.compactMap(\.expires).min().map { Int(($0.timeIntervalSince(now) / 86_400).rounded(.down)) }
+        let days = own.compactMap(\.expires).min().map(now.days)
         let unknown = own.filter { $0.severity == .unknown }.map(\.subject)
         let (state, problem) =
             worst.severity.isProblem

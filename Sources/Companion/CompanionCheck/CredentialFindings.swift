@@ -88,7 +88,7 @@ struct CredentialFindings {
     private static let placeholder = "…"
 
     private func expiry(_ date: Date) -> CheckFinding {
-        let (day, days) = (date.day, Int(date.timeIntervalSince(now) / 86_400))
+        let (day, days) = (date.day, now.days(until: date))
         let isSecret = application.credential.kind == .secret
         let expired: Message =
             isSecret

@@ -261,7 +261,7 @@ struct RegistrationFindings {
     }
 
     private func ending(_ name: String, _ end: Date, isSecret: Bool) -> CheckFinding {
-        let (day, days) = (end.day, Int(end.timeIntervalSince(now) / 86_400))
+        let (day, days) = (end.day, now.days(until: end))
         let expired: Message =
             isSecret
             ? "The secret “\(name)” ended on \(day). Replace it now."

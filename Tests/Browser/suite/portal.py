@@ -987,14 +987,14 @@ def large_button(browser):
     browser.wait("it is one of two", lambda: large() == [plain])
 
 
-@test("a secret that has a single day left says so in the singular", needs="time")
+@test("a secret that expires on the next day says so", needs="time")
 def one_day(browser):
-    with browser.visiting(Registrations(browser.server, 6, days=-2)):
+    with browser.visiting(Registrations(browser.server, 6, days=-3)):
         open_portal(browser)
         sign_in(browser, "portal", MEGAN)
         browser.press("Check all")
         shown = browser.one("#list")
-        said = rf"Client secret expires {DAY}, in 1 day\b"
+        said = rf"Client secret expires {DAY}, tomorrow\b"
         browser.wait("the summary", lambda: re.search(rf": {said} ", shown.text) and len(re.findall(rf"\n{said}\n", shown.text)) == 1)
 
 
@@ -1090,7 +1090,7 @@ def forty(browser):
         field.send_keys(" ")
         sign_in(browser, "portal", MEGAN)
         browser.press("Check all")
-        browser.wait("the summary", lambda: re.search(r"^Problem: 1 · Advice: 2 · .* in 15 days Checked", browser.one("#summary").text))
+        browser.wait("the summary", lambda: re.search(r"^Problem: 1 · Advice: 2 · .* in 16 days Checked", browser.one("#summary").text))
         rows = [each.text for each in browser.all("#registrations button")]
         days = [re.search(EXPIRES, row) for row in rows]
         ends = [int(each[1]) for each in days[1:] if each]

@@ -346,11 +346,15 @@ import WebFormats
         }
     }
 
-    @Test(arguments: [(1.5, "in 1 day."), (2.5, "in 2 days."), (0.5, "in 0 days.")])
-    func `a secret's last days are counted`(days: Double, text: String) async throws {
+    @Test(arguments: [(1, "in 1 day."), (2, "in 2 days."), (6, "in 6 days.")])
+    func `a secret's last days are counted by the calendar, whatever the time of day is`(days: Double, text: String)
+        async throws
+    {
         try await Site.run { site in
             var configuration = site.configuration
-            configuration.applications[0].clientSecretExpires = site.clock.now().addingTimeInterval(days * 86_400)
+            // As a configuration has it, at the beginning of a day.
+            let today = (site.clock.now().timeIntervalSince1970 / 86_400).rounded(.down)
+            configuration.applications[0].clientSecretExpires = Date(timeIntervalSince1970: (today + days) * 86_400)
             let found = credential(await run(site, configuration), "ios")
             #expect(found.first?.what.english.contains(text) == true, "\(found)")
         }
@@ -700,7 +704,7 @@ import WebFormats
             table == [
                 "                   State             Days  First problem", "This installation  ok",
                 "app1               ok                349",
-                "app2               ADVICE            8     credential: It ends.",
+                "app2               ADVICE            9     credential: It ends.",
                 "app3               ERROR             -2    redirect_uri: \(long)",
                 "app4               no problem found        not known: scopes",
             ])

@@ -52,7 +52,7 @@ import Testing
             subject: "localhost", severity: .advice, says: "differ only in their port"),
         Broken(
             name: "the secret ends soon",
-            register: { $0.secretExpires = Date().addingTimeInterval(12 * day + 3600) },
+            register: { $0.secretExpires = Date().addingTimeInterval(12 * day) },
             subject: "credential", severity: .advice, says: "in 12 days"),
         Broken(
             name: "the typed date is not the real one",

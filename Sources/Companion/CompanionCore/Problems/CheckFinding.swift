@@ -134,6 +134,12 @@ package struct CheckFinding: Sendable, Equatable {
 extension Date {
     /// The day in UTC, such as 2027-01-31.
     package var day: String { formatted(.iso8601.year().month().day()) }
+
+    /// The number of days until the `day` of a later time, whatever the time of day is.
+    package func days(until end: Date) -> Int {
+        let (today, last) = (timeIntervalSince1970 / 86_400, end.timeIntervalSince1970 / 86_400)
+        return Int(last.rounded(.down) - today.rounded(.down))
+    }
 }
 
 extension CheckFinding: Encodable {
