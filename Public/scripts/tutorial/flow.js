@@ -329,6 +329,8 @@ function sayReplay(expected, failure) {
   const { step, number } = failure ? state.failures.at(-1) ?? {} : {};
   const came = number ?? (step === "unreturned" ? "unfinished" : failure?.code) ?? "ok";
   document.querySelector(".happened").before(element("p", "panel replay", t("panel.replayed", { expected, came })));
+  // On a phone the app's screen would stand before it.
+  showStory();
 }
 
 /** Takes what an interactive sign-in brought; returns whether the tab was away for one. */

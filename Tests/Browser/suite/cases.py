@@ -231,8 +231,11 @@ def on_page(browser):
         browser.wait("where it is replayed", lambda: "Replay signs in at “iOS tutorial” in this browser" in browser.one("#found").text)
         assert "of the same kind" not in browser.one("#found").text
         browser.press("Replay in this demo")
+        if number == 53003:
+            browser.size(390, 844)
         leave_error(browser, number)
         browser.expect_page("/ios")
+        expect_in_sight(browser, ".replay")
         browser.expect_text(".replay", f"Replay of a case. Expected: AADSTS{number}. Result: AADSTS{number}.")
         browser.shoot(f"case replayed {number}")
 
