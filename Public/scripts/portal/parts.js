@@ -113,15 +113,13 @@ export function refused(failure) {
   if (failure.code !== "interaction_required") return explained(failure);
   // In the demo, the account that everybody reads of may see it.
   const account = document.getElementById("demo-account")?.dataset.operator;
+  const signIn = signInButton(t("portal.sign_in_here"), signInAddress(account ? { login_hint: account, prompt: "if_necessary" } : {}));
+  signIn.className = "primary";
   return element(
     "div",
-    "",
+    "for-operator",
     element("p", "", t("portal.operator_only")),
     ...(account ? [element("p", "", t("portal.operator_demo", { account }))] : []),
-    element(
-      "p",
-      "buttons",
-      signInButton(t("portal.sign_in_here"), signInAddress(account ? { login_hint: account, prompt: "if_necessary" } : {})),
-    ),
+    element("p", "buttons", signIn),
   );
 }

@@ -465,13 +465,23 @@ def end_session(browser):
         assert MEGAN in browser.one("#registrations [data-app=portal]").text
 
 
+# The buttons in sight that stand out.
+FILLED = """
+const main = [...document.querySelectorAll(".primary")].filter((each) => each.checkVisibility());
+return main.filter((each) => getComputedStyle(each).backgroundColor !== "rgba(0, 0, 0, 0)").map((each) => each.textContent);
+"""
+
+
 @test("the operator sees health and sessions; nobody else does")
 def operator(browser):
     with browser.visiting(browser.server.sibling("operator")):
         open_portal(browser)
+        browser.allow("/api/portal/sessions", "/api/portal/health?applications=ios&known=true")
+        tab(browser, "health")
+        # The registration's own button, above it, leads elsewhere.
+        browser.wait("an offer to sign in here", lambda: browser.driver.execute_script(FILLED) == ["Sign in to the portal"])
         sign_in(browser, "ios", ADELE)
         assert not browser.all("#registrations strong, #registrations .tag") and not browser.seen("return seen('#summary')[0]")
-        browser.allow("/api/portal/sessions", "/api/portal/health?applications=ios&known=true")
         tab(browser, "health")
         browser.wait("an offer to sign in here", lambda: "Sign in to the portal" in browser.one("#health").text)
         shown = tab(browser, "sessions")
