@@ -127,7 +127,7 @@ VARIANTS = {
     "pt-PT": ("usuário", "arquivo", "senha", "locatário", "caracteres", "ID de cliente", "“"),
     "pt-BR": ("utilizador", "ficheiro", "ecrã", "palavra-passe", "inquilino", "ID de cliente", "página de entrada"),
     "sv": ("självstudi", "förnyelsetoken", "cacheminne", "ID-plattform", "logga ur", "tfärdarens klass", "paket-ID", "villkorlig åtkomst", "samtycke"),
-    "ja": ("サインオフ", "ログアウトし", "2 つ目の要素", "認可", "デモのテナント", "スペル"),
+    "ja": ("サインオフ", "ログアウトし", "2 つ目の要素", "認可", "デモのテナント", "スペル", "第 2 要素"),
     "zh-Hans": ("账户", "登出", "注销", "本机应用", "共用设备", "捆绑包"),
 }
 
