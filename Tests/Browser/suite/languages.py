@@ -124,7 +124,7 @@ def words(browser):
 
 # Words that another word of the same language stands for, and words of the other Portuguese.
 VARIANTS = {
-    "pt-PT": ("usuário", "arquivo", "senha", "locatário", "caracteres", "ID de cliente", "“"),
+    "pt-PT": ("usuário", "arquivo", "senha", "locatário", "caracteres", "ID de cliente", "“", "desafio de claims", "documento de descoberta", "ID do pacote", "da app"),
     "pt-BR": ("utilizador", "ficheiro", "ecrã", "palavra-passe", "inquilino", "ID de cliente", "página de entrada"),
     "sv": ("självstudi", "förnyelsetoken", "cacheminne", "ID-plattform", "logga ur", "tfärdarens klass", "paket-ID", "villkorlig åtkomst", "samtycke"),
     "ja": ("サインオフ", "ログアウトし", "2 つ目の要素", "認可", "デモのテナント", "スペル", "第 2 要素"),
