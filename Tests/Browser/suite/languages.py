@@ -125,7 +125,7 @@ def words(browser):
 # Words that another word of the same language stands for, and words of the other Portuguese.
 VARIANTS = {
     "pt-PT": ("usuário", "arquivo", "senha", "locatário", "caracteres", "ID de cliente", "“", "desafio de claims", "documento de descoberta", "ID do pacote", "da app"),
-    "pt-BR": ("utilizador", "ficheiro", "ecrã", "palavra-passe", "inquilino", "ID de cliente", "página de entrada"),
+    "pt-BR": ("utilizador", "ficheiro", "ecrã", "palavra-passe", "inquilino", "ID de cliente", "página de entrada", "O MSAL", "ID do pacote", "e-mail"),
     "sv": ("självstudi", "förnyelsetoken", "cacheminne", "ID-plattform", "logga ur", "tfärdarens klass", "paket-ID", "villkorlig åtkomst", "samtycke"),
     "ja": ("サインオフ", "ログアウトし", "2 つ目の要素", "認可", "デモのテナント", "スペル", "第 2 要素"),
     "zh-Hans": ("账户", "登出", "注销", "本机应用", "共用设备", "捆绑包"),
