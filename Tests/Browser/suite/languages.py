@@ -128,7 +128,7 @@ VARIANTS = {
     "pt-BR": ("utilizador", "ficheiro", "ecrã", "palavra-passe", "inquilino", "ID de cliente", "página de entrada", "O MSAL", "ID do pacote", "e-mail"),
     "sv": ("självstudi", "förnyelsetoken", "cacheminne", "ID-plattform", "logga ur", "tfärdarens klass", "paket-ID", "villkorlig åtkomst", "samtycke"),
     "ja": ("サインオフ", "ログアウトし", "2 つ目の要素", "認可", "デモのテナント", "スペル", "第 2 要素"),
-    "zh-Hans": ("账户", "登出", "注销", "本机应用", "共用设备", "捆绑包"),
+    "zh-Hans": ("账户", "登出", "注销", "本机应用", "共用设备", "捆绑", "提供程序", "身份平台", "第二因素", "关联 ID"),
 }
 
 
