@@ -165,9 +165,9 @@ struct PostgresServerTests {
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             // Each ran once. One that made the second may return before the one that made the first.
-            #expect(ran.sorted() == Schema.migrations.map(\.name).sorted())
+            #expect(ran.sorted() == PostgresSchema.migrations.map(\.name).sorted())
             #expect(try PostgresStore.pendingMigrations(settings) == [])
-            for table in Schema.tables.reversed() { try connection.query("DROP TABLE \(table)") }
+            for table in PostgresSchema.tables.reversed() { try connection.query("DROP TABLE \(table)") }
         }
     }
 

@@ -10,14 +10,14 @@ import Testing
     /// A database of the first version, with one session in it.
     private func firstVersion(_ fixture: StoreFixture) throws {
         let outsider = try fixture.outsider()
-        try Schema.migrator.migrate(outsider, upTo: "1: sessions, accounts, tokens, attempts")
+        try SQLiteSchema.migrator.migrate(outsider, upTo: "1: sessions, accounts, tokens, attempts")
         try outsider.write { db in
             try db.execute(sql: "INSERT INTO session (id_hash, created_at, last_seen_at) VALUES (x'00', 1, 1)")
         }
         try outsider.close()
     }
 
-    private static let waiting = Array(Schema.migrator.migrations.dropFirst())
+    private static let waiting = Array(SQLiteSchema.migrator.migrations.dropFirst())
 
     @Test func `a rehearsal lists what would run, and leaves the database as it is`() throws {
         let fixture = try StoreFixture()
@@ -69,7 +69,7 @@ import Testing
     func `attempts of the previous version are gone, and nothing else is`(isWaiting: Bool, ended: Int?) async throws {
         let fixture = try StoreFixture()
         let outsider = try fixture.outsider()
-        try Schema.migrator.migrate(outsider, upTo: "4: indexes by last use and by beginning")
+        try SQLiteSchema.migrator.migrate(outsider, upTo: "4: indexes by last use and by beginning")
         let id = SessionID(randomBytes: SessionStore.secureRandomBytes)
         let now = fixture.clock.now.milliseconds
         let sealer = Sealer(try KeyRing.load(orCreateAt: fixture.keyPath), storeName: fixture.path)
@@ -115,7 +115,7 @@ import Testing
         fixture.clock.advance(by: .seconds(3721))
         #expect(try await store.purgeExpired() == 2)
         await store.close()
-        let found = try await fixture.outsider().read { db in try Schema.damage(db) }
+        let found = try await fixture.outsider().read { db in try SQLiteSchema.damage(db) }
         #expect(found == [])
     }
 
@@ -127,7 +127,7 @@ import Testing
         let now = fixture.clock.now.milliseconds
         let key = AccountKey(session: SessionKey(1), app: "ios", id: "adele.tenant")
         let pool = try DatabasePool(path: fixture.path)
-        try Schema.migrator.migrate(pool, upTo: "1: sessions, accounts, tokens, attempts")
+        try SQLiteSchema.migrator.migrate(pool, upTo: "1: sessions, accounts, tokens, attempts")
         try await pool.write { db in
             try db.execute(
                 sql: "INSERT INTO session (id_hash, created_at, last_seen_at) VALUES (?, ?, ?)",

@@ -49,7 +49,7 @@ import Testing
     @Test func `a file of the version before is given the indexes, by which its sessions are found`() async throws {
         let fixture = try StoreFixture()
         let outsider = try fixture.outsider()
-        try Schema.migrator.migrate(outsider, upTo: "3: limits for newcomers, used logout tokens")
+        try SQLiteSchema.migrator.migrate(outsider, upTo: "3: limits for newcomers, used logout tokens")
         let now = fixture.clock.now.milliseconds
         let hour: Int64 = 3_600_000
         try await outsider.write { db in
@@ -78,7 +78,7 @@ import Testing
         #expect(try await store.purgeExpired() == 2)
         #expect(try await store.list().map(\.key) == [SessionKey(1)])
         await store.close()
-        let found = try await fixture.outsider().read { db in try Schema.damage(db) }
+        let found = try await fixture.outsider().read { db in try SQLiteSchema.damage(db) }
         #expect(found == [])
     }
 }

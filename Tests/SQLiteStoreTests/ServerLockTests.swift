@@ -43,7 +43,7 @@ import Testing
     @Test func `a database is not migrated under a server of an older version`() throws {
         let fixture = try StoreFixture()
         let outsider = try fixture.outsider()
-        try Schema.migrator.migrate(outsider, upTo: "1: sessions, accounts, tokens, attempts")
+        try SQLiteSchema.migrator.migrate(outsider, upTo: "1: sessions, accounts, tokens, attempts")
         try outsider.close()
         let waiting = try SQLiteStore.pendingMigrations(databaseAt: fixture.path)
         let lock = try ServerLock(ofDatabaseAt: fixture.path)

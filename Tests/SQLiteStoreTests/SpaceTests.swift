@@ -60,7 +60,7 @@ import Testing
         #expect(try await !store.backend.tidyUp())
         #expect(store.sqlite.database.commitCount == commits)
         await store.close()
-        let found = try await fixture.outsider().read { db in try Schema.damage(db) }
+        let found = try await fixture.outsider().read { db in try SQLiteSchema.damage(db) }
         #expect(found == [])
     }
 
@@ -87,7 +87,7 @@ import Testing
     @Test func `an older file is rewritten once, keeps its sessions, and gives space back from then on`() async throws {
         let fixture = try StoreFixture()
         let outsider = try fixture.outsider()
-        try Schema.migrator.migrate(outsider, upTo: "2: ID tokens, user flows, tokens by tenant")
+        try SQLiteSchema.migrator.migrate(outsider, upTo: "2: ID tokens, user flows, tokens by tenant")
         try outsider.close()
         var store = try fixture.open(idle: .seconds(1500))
         let id = try await store.signIn("adele", at: fixture.clock)

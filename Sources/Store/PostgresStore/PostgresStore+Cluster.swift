@@ -93,7 +93,7 @@ extension PostgresStore {
             guard let row = result.first else { throw StoreError.corrupt("\(name) has no version row") }
             return PlaceStanding(
                 time: try row.integer(0), sealingKeys: KeyRing.KeyID.all(in: try row.optionalBlob(3) ?? Data()),
-                refusal: Schema.refusal(of: name, version: try row.integer(1), serves: try row.integer(2)))
+                refusal: PostgresSchema.refusal(of: name, version: try row.integer(1), serves: try row.integer(2)))
         }
     }
 

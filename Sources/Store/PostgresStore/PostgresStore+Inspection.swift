@@ -32,7 +32,7 @@ public struct PostgresInspection: Sendable {
 
 extension PostgresStore {
     /// The tables that a copy must contain (`pg_dump --table`).
-    public static let tables = Schema.tables
+    public static let tables = PostgresSchema.tables
 
     /// Inspects the database without changing it.
     ///
@@ -47,10 +47,10 @@ extension PostgresStore {
             let connection = try BlockingConnection(settings)
             found.isEncrypted = connection.isEncrypted
             try look(at: connection, &found)
-            found.schema = try Schema.version(connection).version
+            found.schema = try PostgresSchema.version(connection).version
             found.health.exists = found.schema > 0
-            found.health.pendingMigrations = try Schema.pendingMigrations(connection)
-            try Schema.check(connection, settings.description)
+            found.health.pendingMigrations = try PostgresSchema.pendingMigrations(connection)
+            try PostgresSchema.check(connection, settings.description)
             if !found.health.pendingMigrations.isEmpty {
                 found.creationFailure = failure(
                     of: "CREATE TABLE companion_creation_probe (at bigint)", connection, settings.description)
@@ -110,20 +110,20 @@ extension PostgresStore {
     /// Returns the migrations that this version would run, by name, in order.
     public static func pendingMigrations(_ settings: PostgresSettings) throws(StoreError) -> [String] {
         try withConnection(settings) { connection in
-            try Schema.check(connection, settings.description)
-            return try Schema.pendingMigrations(connection)
+            try PostgresSchema.check(connection, settings.description)
+            return try PostgresSchema.pendingMigrations(connection)
         }
     }
 
     /// Brings the database to this version, and returns the migrations that ran. Each migration happens completely or
     /// not at all, even beside servers of the previous version.
     public static func migrate(_ settings: PostgresSettings) throws(StoreError) -> [String] {
-        try withConnection(settings) { try Schema.migrate($0, settings.description) }
+        try withConnection(settings) { try PostgresSchema.migrate($0, settings.description) }
     }
 
     /// Whether our tables exist.
     public static func exists(_ settings: PostgresSettings) throws(StoreError) -> Bool {
-        try withConnection(settings) { try Schema.version($0).version > 0 }
+        try withConnection(settings) { try PostgresSchema.version($0).version > 0 }
     }
 
     private static func withConnection<Value>(

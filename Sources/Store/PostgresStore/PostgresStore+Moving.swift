@@ -2,7 +2,7 @@ import Foundation
 package import SessionStore
 
 extension PostgresStore: MovableBackend {
-    package var emptying: String { "run there, with psql: DROP TABLE \(Schema.tables.joined(separator: ", "));" }
+    package var emptying: String { "run there, with psql: DROP TABLE \(Self.tables.joined(separator: ", "));" }
 
     package func wholeSessions(after: SessionKey?, limit: Int) async throws(StoreError) -> [WholeSession] {
         let keys = try await database.readLong(

@@ -47,10 +47,11 @@ extension PostgresStore {
     {
         let place = PurgePlace(cursor)
         let (unusedSince, begunBefore) = rules.purgeBounds(now: now)
+        let period = PostgresSchema.period
         let (order, condition, bound) =
             switch place.walk {
             case .unused:
-                ("last_seen_period", "last_seen_period <= $3 / \(Schema.period) AND last_seen_at < $3", unusedSince)
+                ("last_seen_period", "last_seen_period <= $3 / \(period) AND last_seen_at < $3", unusedSince)
             case .old: ("created_at", "created_at < $3", begunBefore)
             }
         let rows = try await database.readLong(
@@ -116,7 +117,7 @@ extension PostgresStore {
     }
 
     package func bringBack(to time: Int64) async throws(StoreError) {
-        let (period, latest) = (Parameter.integer(time / Schema.period), Parameter.integer(time))
+        let (period, latest) = (Parameter.integer(time / PostgresSchema.period), Parameter.integer(time))
         try await database.write { transaction in
             // All transactions that lock several sessions use the same order.
             transaction.run(

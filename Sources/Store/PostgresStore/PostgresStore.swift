@@ -40,7 +40,7 @@ public final class PostgresStore: ClusteredStoreBackend {
         if let refusal = Primaries(settings)?.refusal { throw .unavailable("\(settings.description): \(refusal)") }
         let connection = try BlockingConnection(settings)
         do {
-            _ = try Schema.migrate(connection, settings.description)
+            _ = try PostgresSchema.migrate(connection, settings.description)
             try SealedColumn.checkKeys(connection, keyRing, settings.description)
             let time = try connection.query("SELECT \(Transaction.serverTime)").first?.integer(0)
             return (connection.isEncrypted, time)

@@ -23,7 +23,7 @@ extension SQLiteStore {
 
     /// Returns the migrations that this version would run, by name, in order.
     public static func pendingMigrations(databaseAt path: String) throws(StoreError) -> [String] {
-        try pending(Schema.connectReadOnly(path), path)
+        try pending(SQLiteSchema.connectReadOnly(path), path)
     }
 
     /// Brings the database to this version, and returns the migrations that ran. Each migration happens completely or
@@ -41,11 +41,11 @@ extension SQLiteStore {
     }
 
     private static func runMigrations(databaseAt path: String) throws(StoreError) {
-        let pool = try Schema.connect(path)
+        let pool = try SQLiteSchema.connect(path)
         do {
             defer { try? pool.close() }
-            try Schema.migrator.migrate(pool)
-            let damage = try pool.read { db in try Schema.damage(db) }
+            try SQLiteSchema.migrator.migrate(pool)
+            let damage = try pool.read { db in try SQLiteSchema.damage(db) }
             guard damage.isEmpty else { throw StoreError.corrupt("\(path): \(damage.joined(separator: "; "))") }
         } catch {
             throw StoreError(error, path)
@@ -57,11 +57,12 @@ extension SQLiteStore {
     ///
     /// - Throws: `unavailable` when there is something to do, and a server works with the file, which would have to wait.
     public static func rewrite(databaseAt path: String) throws(StoreError) -> Bool {
-        let pool = try Schema.connect(path)
+        let pool = try SQLiteSchema.connect(path)
         do {
             defer { try? pool.close() }
             return try pool.writeWithoutTransaction { db in
-                guard try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != Schema.incrementalVacuum else { return false }
+                let mode = try Int.fetchOne(db, sql: "PRAGMA auto_vacuum")
+                guard mode != SQLiteSchema.incrementalVacuum else { return false }
                 let lock = try ServerLock(ofDatabaseAt: path)
                 defer { lock.release() }
                 try db.execute(sql: "VACUUM")
@@ -86,8 +87,8 @@ extension SQLiteStore {
         do {
             defer { try? queue.close() }
             return try queue.inDatabase { db in
-                try Schema.check(db, path)
-                return try Schema.pendingMigrations(db)
+                try SQLiteSchema.check(db, path)
+                return try SQLiteSchema.pendingMigrations(db)
             }
         } catch {
             throw StoreError(error, path)
@@ -96,7 +97,7 @@ extension SQLiteStore {
 
     /// Makes a synced copy under a unique name.
     private static func copy(_ path: String, beside target: String) throws(StoreError) -> String {
-        let queue = try Schema.connectReadOnly(path)
+        let queue = try SQLiteSchema.connectReadOnly(path)
         defer { try? queue.close() }
         let temporary = "\(target).\(KeyRing.KeyID(bytes: SessionStore.secureRandomBytes(KeyRing.KeyID.byteCount))).new"
         // SQLite uses this empty file, which only we can read, instead of creating one with the process's umask.
@@ -105,7 +106,7 @@ extension SQLiteStore {
         Foundation.close(descriptor)
         do {
             try queue.inDatabase { db in
-                try Schema.check(db, path)
+                try SQLiteSchema.check(db, path)
                 // One statement is one snapshot: it blocks no writer (the log grows in the meantime). Unlike the backup
                 // interface, it does not start again when another process writes, and leaves no deleted rows in the
                 // copy.
@@ -124,9 +125,9 @@ extension SQLiteStore {
     }
 
     private static func damage(databaseAt path: String) throws -> [String] {
-        let queue = try Schema.connectReadOnly(path)
+        let queue = try SQLiteSchema.connectReadOnly(path)
         defer { try? queue.close() }
-        return try queue.inDatabase { db in try Schema.damage(db) }
+        return try queue.inDatabase { db in try SQLiteSchema.damage(db) }
     }
 
     private static func sync(_ path: String, _ flags: Int32) throws(StoreError) {

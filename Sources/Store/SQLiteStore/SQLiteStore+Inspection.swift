@@ -31,7 +31,7 @@ extension SQLiteStore {
             return health
         }
         do throws(StoreError) {
-            try Schema.tryWriteLock(path)
+            try SQLiteSchema.tryWriteLock(path)
         } catch {
             health.writeFailure = error
         }
@@ -39,15 +39,15 @@ extension SQLiteStore {
     }
 
     private static func look(_ path: String, _ ring: KeyRing?, _ health: inout StoreHealth) throws(StoreError) {
-        let queue = try Schema.connectReadOnly(path)
+        let queue = try SQLiteSchema.connectReadOnly(path)
         do {
             defer { try? queue.close() }
             var found = health
             try queue.inDatabase { db in
-                try Schema.check(db, path)
-                found.damage = try Schema.damage(db)
+                try SQLiteSchema.check(db, path)
+                found.damage = try SQLiteSchema.damage(db)
                 guard found.damage.isEmpty else { return }
-                found.pendingMigrations = try Schema.pendingMigrations(db)
+                found.pendingMigrations = try SQLiteSchema.pendingMigrations(db)
                 found.add(
                     ring, counts: try SealedColumn.counts(db),
                     claims: try found.pendingMigrations.isEmpty ? latestClaims(db) : [], of: path)

@@ -60,7 +60,7 @@ extension SQLiteStore {
     }
 }
 
-extension Schema {
+extension SQLiteSchema {
     /// Throws when something was sealed with a key that is missing; otherwise records the current key. Writes only when
     /// there is something new, so that the command line can inspect a database that others have locked.
     static func checkKeys(_ pool: DatabasePool, _ ring: KeyRing, _ path: String) throws {

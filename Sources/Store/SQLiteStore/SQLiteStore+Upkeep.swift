@@ -36,7 +36,7 @@ extension SQLiteStore {
     static func query(_ walk: PurgePlace.Walk) -> String {
         let (order, condition) =
             switch walk {
-            case .unused: ("last_seen_period", "last_seen_period <= ?3 / \(Schema.period) AND last_seen_at < ?3")
+            case .unused: ("last_seen_period", "last_seen_period <= ?3 / \(SQLiteSchema.period) AND last_seen_at < ?3")
             case .old: ("created_at", "created_at < ?3")
             }
         return """
@@ -89,7 +89,7 @@ extension SQLiteStore {
     package func bringBack(to time: Int64) async throws(StoreError) {
         try await database.write { db in
             try db.run(
-                "UPDATE session SET last_seen_at = ?1 WHERE last_seen_period >= ?1 / \(Schema.period) AND last_seen_at > ?1",
+                "UPDATE session SET last_seen_at = ?1 WHERE last_seen_period >= ?1 / \(SQLiteSchema.period) AND last_seen_at > ?1",
                 [time])
             try db.run("UPDATE session SET created_at = ?1 WHERE created_at > ?1", [time])
         }
@@ -109,7 +109,7 @@ extension SQLiteStore {
             )
         }
         let spare = free - max(Self.pagesAtATime, all / 10)
-        guard mode == Schema.incrementalVacuum, spare > 0 else { return false }
+        guard mode == SQLiteSchema.incrementalVacuum, spare > 0 else { return false }
         try await database.write { db in
             try db.execute(sql: "PRAGMA incremental_vacuum(\(min(spare, Self.pagesAtATime)))")
         }

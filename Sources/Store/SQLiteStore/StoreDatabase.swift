@@ -41,9 +41,9 @@ final class StoreDatabase: Sendable {
         self.path = path
         self.onOperation = onOperation
         gate = OperationGate(path)
-        try Schema.makeFile(path)
+        try SQLiteSchema.makeFile(path)
         lock = isServer ? try ServerLock(ofDatabaseAt: path) : nil
-        pool = try Schema.open(path, keyRing)
+        pool = try SQLiteSchema.open(path, keyRing)
         soundness = Soundness(path: path, lock: lock)
         readers = ImmediateReaders(path: path, now: now)
         versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
@@ -131,12 +131,12 @@ final class StoreDatabase: Sendable {
     func examine() {
         DispatchQueue.global(qos: .utility).async { [self] in
             do {
-                let queue = try Schema.connectReadOnly(path)
+                let queue = try SQLiteSchema.connectReadOnly(path)
                 defer { try? queue.close() }
                 examiner.withLock { $0 = queue }
                 defer { examiner.withLock { $0 = nil } }
                 guard gate.isOpen else { return }
-                let damage = try queue.inDatabase { db in try Schema.damage(db) }
+                let damage = try queue.inDatabase { db in try SQLiteSchema.damage(db) }
                 if !damage.isEmpty { soundness.note(damage: damage.prefix(3).joined(separator: "; ")) }
             } catch {
                 soundness.note(error)

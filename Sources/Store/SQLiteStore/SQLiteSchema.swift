@@ -7,7 +7,7 @@ import SessionStore
 /// Small columns that every request needs are separate from the sealed blobs. STRICT guarantees the types. Keys are
 /// AUTOINCREMENT, because a sealed value's identity must never be given to another row. Times are in milliseconds since
 /// 1970.
-enum Schema {
+enum SQLiteSchema {
     /// "CMPN": distinguishes our files from other SQLite databases.
     static let applicationID: Int32 = 0x434D_504E
     /// The `PRAGMA auto_vacuum` of a file that returns space to the disk in steps.

@@ -9,7 +9,7 @@ import SessionStore
 /// The tables avoid features that differ between PostgreSQL and other databases that speak its protocol, or that a
 /// pooler forbids: sequences, triggers, advisory locks, notifications, session settings. Times are in milliseconds
 /// since 1970.
-enum Schema {
+enum PostgresSchema {
     struct Migration {
         let name: String
         /// The oldest version of the schema whose programs can still work after the migration.
