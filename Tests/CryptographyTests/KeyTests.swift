@@ -160,10 +160,8 @@ import WebFormats
         let key = kind == .rsa ? Self.rsa : Self.point
         #expect(key.kind == kind)
         #expect(key.pem.hasPrefix("-----BEGIN PRIVATE KEY-----\n") && key.pem.hasSuffix("-----END PRIVATE KEY-----\n"))
-        #expect(key.traditionalPEM.hasPrefix("-----BEGIN \(kind == .rsa ? "RSA" : "EC") PRIVATE KEY-----\n"))
         for read in [
-            PrivateKey(pem: key.pem), PrivateKey(pem: "words\n" + key.traditionalPEM),
-            PrivateKey(der: key.traditionalDER),
+            PrivateKey(pem: key.pem), PrivateKey(pem: "words\n" + key.pem), PrivateKey(der: key.traditionalDER),
         ] {
             #expect(read?.publicKey == key.publicKey && read?.traditionalDER == key.traditionalDER)
         }

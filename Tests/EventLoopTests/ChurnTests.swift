@@ -25,8 +25,8 @@ import Testing
             #expect(await eventually { openDescriptors() <= before })
             for worker in group.workers {
                 await worker.perform { worker in
-                    #expect(worker.watchCount == 1)
-                    #expect(worker.timerCount == 0)
+                    #expect(worker.watches.count == 1)
+                    #expect(worker.timers.count == 0)
                 }
             }
             #expect(runClient(address: 0x7F00_0001, port: server.port, 4) == 2)
@@ -66,7 +66,7 @@ private final class EchoServer: Sendable {
 
     func liveConnections() async -> Int {
         var count = 0
-        for worker in group.workers { count += await worker.perform { $0.watchCount - 1 } }
+        for worker in group.workers { count += await worker.perform { $0.watches.count - 1 } }
         return count
     }
 }

@@ -23,8 +23,8 @@ import Testing
         try #require(await comesToAnEnd { await group.shutdown() }, "shutdown once more")
         let last = fired.withLock { $0 }
         await group.workers[0].perform { worker in
-            #expect(worker.watchCount == 0)
-            #expect(worker.timerCount == 0)
+            #expect(worker.watches.count == 0)
+            #expect(worker.timers.count == 0)
         }
         #expect(fired.withLock { $0 } == last)
         pair.close()
@@ -43,7 +43,7 @@ import Testing
         #expect(current.entries == [true, true])
         let failure = await worker.perform { worker -> EventLoopError? in
             _ = worker.addTimer(after: .zero) {}
-            #expect(worker.timerCount == 0)
+            #expect(worker.timers.count == 0)
             do throws(EventLoopError) {
                 _ = try worker.watch(0, for: .read, Handler { _, _ in })
                 return nil

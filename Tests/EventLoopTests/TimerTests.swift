@@ -39,7 +39,7 @@ import Testing
                 #expect(!worker.cancelTimer(cancelled))
                 _ = worker.addTimer(after: .milliseconds(6)) {
                     #expect(!worker.cancelTimer(latest))
-                    #expect(worker.timerCount == 0)
+                    #expect(worker.timers.count == 0)
                     finish(record.entries)
                 }
             }

@@ -99,7 +99,7 @@ import Testing
             send(1, bytesTo: fresh.far)
             #expect(await eventually { record.entries.count >= 2 })
             #expect(record.entries.prefix(2) == ["old", "new"])
-            await worker.perform { worker in #expect(worker.watchCount == 1) }
+            await worker.perform { worker in #expect(worker.watches.count == 1) }
             pairs.forEach { $0.close() }
             fresh.close()
         }
@@ -110,9 +110,9 @@ import Testing
             let outcome = await group.workers[0].perform { worker -> (EventLoopError?, Int) in
                 do throws(EventLoopError) {
                     _ = try worker.watch(-1, for: .read, Handler { _, _ in })
-                    return (nil, worker.watchCount)
+                    return (nil, worker.watches.count)
                 } catch {
-                    return (error, worker.watchCount)
+                    return (error, worker.watches.count)
                 }
             }
             #expect(outcome.0 == .system(operation: "epoll_ctl", code: EBADF))

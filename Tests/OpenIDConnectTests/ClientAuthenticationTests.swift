@@ -220,7 +220,7 @@ struct ClientAuthenticationTests {
         let key = TestKeys.rsa
         let pem = try certificate(key)
         let credential = try ClientCertificate(
-            certificatePEM: "chain:\n" + pem, privateKeyPEM: key.traditionalPEM, now: { testTime },
+            certificatePEM: "chain:\n" + pem, privateKeyPEM: key.pem, now: { testTime },
             randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
         let fields = try form(await request(.certificate(credential), TestProvider()))
         let parts = try #require(fields["client_assertion"]).split(separator: ".").map(String.init)
@@ -246,7 +246,7 @@ struct ClientAuthenticationTests {
     func `a certificate's end is read from both of the forms that it may have`(_ seconds: Double) throws {
         let (key, end) = (TestKeys.rsa, Date(timeIntervalSince1970: seconds))
         let credential = try ClientCertificate(
-            certificatePEM: certificate(key, until: end), privateKeyPEM: key.traditionalPEM, now: { testTime },
+            certificatePEM: certificate(key, until: end), privateKeyPEM: key.pem, now: { testTime },
             randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
         #expect(credential.notValidAfter == end)
     }
@@ -255,19 +255,19 @@ struct ClientAuthenticationTests {
         let key = TestKeys.rsa
         let other = TestKeys.otherRSA
         let rows = [
-            ("no PEM", key.traditionalPEM, "the certificate is not PEM"),
+            ("no PEM", key.pem, "the certificate is not PEM"),
             (
-                "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----", key.traditionalPEM,
+                "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----", key.pem,
                 "the certificate is not PEM"
             ),
             (
-                "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", key.traditionalPEM,
+                "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", key.pem,
                 "the certificate cannot be read"
             ),
-            (key.publicKey.pem, key.traditionalPEM, "the certificate is not PEM"),
+            (key.publicKey.pem, key.pem, "the certificate is not PEM"),
             (try certificate(key), "no key", "not an RSA key"),
-            (try certificate(key), TestKeys.ec.traditionalPEM, "not an RSA key"),
-            (try certificate(key), other.traditionalPEM, "not the certificate's"),
+            (try certificate(key), TestKeys.ec.pem, "not an RSA key"),
+            (try certificate(key), other.pem, "not the certificate's"),
         ]
         for (certificate, privateKey, reason) in rows {
             #expect {

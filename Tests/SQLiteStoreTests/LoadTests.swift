@@ -22,7 +22,7 @@ import Testing
     @Test(.timeLimit(.minutes(5))) func `writes that arrive during a transaction share the next one`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let commits = store.sqlite.database.commitCount
+        let commits = Commits(in: store)
         let (isHeld, isReleased) = (Shared(false), DispatchSemaphore(value: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -37,12 +37,12 @@ import Testing
                     _ = try await store.consume(try await store.begin("state-\(number)"))
                 }
             }
-            #expect(await eventually { store.sqlite.database.waitingCount == 200 })
+            #expect(await eventually { store.sqlite.database.state.withLock { $0.waiting.count } == 200 })
             isReleased.signal()
             try await group.waitForAll()
         }
         // The transaction that was held, and one for all.
-        #expect(store.sqlite.database.commitCount - commits == 2)
+        #expect(commits.count == 2)
     }
 
     @Test(.needsTime("it writes a hundred thousand sessions"))

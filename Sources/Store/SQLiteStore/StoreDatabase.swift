@@ -10,11 +10,10 @@ import Synchronization
 /// savepoint of its own. 200 concurrent sign-ins cost a handful of syncs. Nothing here blocks the caller's thread, and
 /// nothing is cancelled with the caller's task: a write either happened or threw.
 final class StoreDatabase: Sendable {
-    private struct State {
+    struct State {
         var waiting: [any Write] = []
         var isDraining = false
         var lastCommit: ContinuousClock.Instant?
-        var commits = 0
     }
 
     private static let maxBatch = 256
@@ -27,7 +26,7 @@ final class StoreDatabase: Sendable {
     /// The connection that examines the file; it is interrupted at the end.
     private let examiner = Mutex<DatabaseQueue?>(nil)
     private let gate: OperationGate
-    private let state = Mutex(State())
+    let state = Mutex(State())
     /// The value of `outsideVersion()` before anything was read.
     let versionAtOpening: Int64?
     /// The latest use of a session in the database when it was opened.
@@ -154,12 +153,6 @@ final class StoreDatabase: Sendable {
         if let problem = soundness.problem { throw .unavailable(problem) }
     }
 
-    /// The number of transactions that the writes have taken so far.
-    var commitCount: Int { state.withLock { $0.commits } }
-
-    /// The number of writes that wait for the next transaction.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
-
     /// Merges the log into the file, which then has its final size, as far as no reader uses the log.
     func mergeLog() async {
         guard (try? gate.enter()) != nil else { return }
@@ -247,11 +240,8 @@ final class StoreDatabase: Sendable {
             }
             // Nothing is acknowledged that a restart would not find.
             try requireSoundness()
-            state.withLock { state in
-                // A transaction without changes has not touched the disk, and proves nothing about it.
-                if db.totalChangesCount != changesBefore { state.lastCommit = .now }
-                state.commits += 1
-            }
+            // A transaction without changes has not touched the disk, and proves nothing about it.
+            if db.totalChangesCount != changesBefore { state.withLock { $0.lastCommit = .now } }
             for write in batch { write.finish() }
         } catch {
             let error = storeError(error)
@@ -262,7 +252,7 @@ final class StoreDatabase: Sendable {
 }
 
 /// A write with a result of any type.
-private protocol Write: AnyObject, Sendable {
+protocol Write: AnyObject, Sendable {
     func run(_ db: Database) throws
     /// Returns the value to the caller, after the commit.
     func finish()

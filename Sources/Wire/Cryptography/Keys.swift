@@ -149,8 +149,6 @@ public final class PrivateKey: Sendable {
 
     /// PKCS #8 in PEM, with its last line's end.
     public var pem: String { text(written { ccrypto_key_write(key, ccrypto_pkcs8_pem, $0) }) }
-    /// PKCS #1 or SEC 1 in PEM, with its last line's end.
-    public var traditionalPEM: String { text(written { ccrypto_key_write(key, ccrypto_own_pem, $0) }) }
     /// PKCS #1 or SEC 1 in DER.
     public var traditionalDER: [UInt8] { written { ccrypto_key_write(key, ccrypto_own_der, $0) } ?? [] }
 

@@ -29,8 +29,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
     private let inbox = Inbox()
     private let stop = Mutex(StopState.running([]))
 
-    private var watches = WatchTable()
-    private var timers = TimerHeap()
+    private(set) var watches = WatchTable()
+    private(set) var timers = TimerHeap()
     private var alarmDeadline: MonotonicTime?
     private var local: [WorkItem] = []
     private var localHead = 0
@@ -113,18 +113,6 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
     public var isShutDown: Bool {
         checkConfinement()
         return closed
-    }
-
-    /// The number of watched descriptors.
-    var watchCount: Int {
-        checkConfinement()
-        return watches.count
-    }
-
-    /// The number of pending timers.
-    var timerCount: Int {
-        checkConfinement()
-        return timers.count
     }
 
     /// Calls `handler` whenever `fd` is ready. The handler is retained until `unwatch`; the caller still owns the

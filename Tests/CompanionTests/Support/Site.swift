@@ -274,7 +274,7 @@ final class Site: Sendable {
     /// Waits until no refresh is under way, and all that refreshes brought is stored.
     func untilSettled() async throws {
         for server in [server.withLock { $0 }, second.withLock { $0 }].compactMap({ $0 }) {
-            let isSettled = await eventually { server.tokens.isSettled }
+            let isSettled = await eventually { server.tokens.unsaved.open.isEmpty }
             if !isSettled { throw TestFailure("what a refresh brought is not stored") }
         }
     }

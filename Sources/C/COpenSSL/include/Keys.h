@@ -12,7 +12,7 @@ enum ccrypto_kind { ccrypto_refused, ccrypto_rsa, ccrypto_p256 };
 enum ccrypto_scheme { ccrypto_rs256, ccrypto_ps256, ccrypto_es256 };
 
 /// The encodings of a key: private ones are PKCS #8, or PKCS #1 and SEC 1 ("own"); public ones are SPKI.
-enum ccrypto_form { ccrypto_pkcs8_pem, ccrypto_own_pem, ccrypto_own_der, ccrypto_public_pem, ccrypto_public_der };
+enum ccrypto_form { ccrypto_pkcs8_pem, ccrypto_own_der, ccrypto_public_pem, ccrypto_public_der };
 
 /// Makes a key: RSA of 2048 bits with the exponent 65537, or P-256.
 ccrypto_key *_Nullable ccrypto_key_new(enum ccrypto_kind kind);

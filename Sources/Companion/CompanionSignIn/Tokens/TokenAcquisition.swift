@@ -49,7 +49,7 @@ package final class TokenAcquisition: Sendable {
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<AccountKey>()
     private let refresh: TokenRefresh
-    private let unsaved: UnsavedRefreshes
+    let unsaved: UnsavedRefreshes
 
     package init(
         publicURL: PublicURL, store: SessionStore, providers: Providers, admission: Admission,
@@ -163,9 +163,6 @@ package final class TokenAcquisition: Sendable {
 
     /// Prevents new refreshes from now on.
     package func stop() { unsaved.stop() }
-
-    /// Whether no refresh is under way and all results are stored.
-    var isSettled: Bool { unsaved.open.isEmpty }
 
     /// Waits for refreshes under way and for storing their results. Losses after the deadline are logged.
     package func settle(until deadline: ContinuousClock.Instant) async {
