@@ -51,16 +51,13 @@ struct AttemptPurpose: Sendable {
         self.departedTo = departedTo
     }
 
-    /// - Throws: ``Problem`` if the application's configuration has changed since.
-    init(_ attempt: SignInAttempt, _ application: Application) throws(Problem) {
-        guard let stored = Stored(attempt), let authority = try? Authority(stored.authority, kind: application.kind)
-        else {
-            throw Problem(.stateMismatch, "The application's settings changed during this sign-in. Start again.")
-        }
+    /// Returns nil if the application's configuration has changed since.
+    init?(_ stored: StoredPurpose, _ application: Application) {
+        guard let authority = try? Authority(stored.authority, kind: application.kind) else { return nil }
         self.init(
             stored.kind, at: authority, redirectURI: stored.redirectURI,
-            claims: stored.claims.flatMap(ClaimsRequest.init(json:)), mark: stored.mark, maxAge: stored.maxAge,
-            settings: stored.settings(of: attempt), departedTo: stored.departedTo)
+            claims: stored.claims.flatMap(ClaimsRequest.init(json:)), mark: stored.mark, maxAge: stored.settings.maxAge,
+            settings: stored.settings, departedTo: stored.departedTo)
         (loginHint, consent) = (stored.loginHint, stored.consent)
     }
 
@@ -87,31 +84,12 @@ struct AttemptPurpose: Sendable {
         }
     }
 
-    /// The values that describe the start of an attempt.
-    struct Beginning {
-        let kind: SignInKind
-        let mark: String?
-        let authority: String
-        let settings: AttemptSettings
-        let departedTo: String?
-    }
-
     /// Returns the problem of a provider that was asked for the password and let somebody in without it.
     static func oldSignIn(_ reason: String) -> Problem {
         Problem(
             .invalidIDToken,
             "The identity provider was asked for a fresh sign-in but used an older one. Tell the operator.",
             reason: reason)
-    }
-
-    /// Returns the values that describe the start of an attempt. They can be read even if the application's
-    /// configuration has changed since.
-    static func beginning(of attempt: SignInAttempt) -> Beginning? {
-        Stored(attempt).map {
-            Beginning(
-                kind: $0.kind, mark: $0.mark, authority: $0.authority, settings: $0.settings(of: attempt),
-                departedTo: $0.departedTo)
-        }
     }
 
     /// The bytes that the attempt stores.
@@ -132,20 +110,15 @@ struct AttemptPurpose: Sendable {
     }
 }
 
-/// The stored form of a purpose.
-private struct Stored {
+/// The stored form of a purpose. It can be read even if the application's configuration has changed since.
+struct StoredPurpose {
     let kind: SignInKind
     let authority: String
     let redirectURI: String
     let claims: String?
     let mark: String?
-    let maxAge: Int?
-    private let hasLoginHint: Bool
-    private let domainHint: String?
-    private let tenant: String?
-    private let policy: String?
+    let settings: AttemptSettings
     let departedTo: String?
-    private let acrValues: String?
     let loginHint: String?
     let consent: AttemptPurpose.Consent
 
@@ -155,36 +128,27 @@ private struct Stored {
         do {
             guard let kind = SignInKind(rawValue: try fields.text()) else { return nil }
             self.kind = kind
+            var settings = AttemptSettings(
+                prompt: kind == .adminConsent ? kind.rawValue : attempt.prompt, scopes: attempt.requestedScopes)
             authority = try fields.text()
             redirectURI = try fields.text()
             claims = try fields.optionalText()
+            settings.claims = claims.map(AttemptSettings.short)
             mark = try fields.optionalText()
             let seconds = try fields.number()
-            maxAge = seconds < 0 ? nil : Int(clamping: seconds)
-            hasLoginHint = try fields.number() > 0
-            domainHint = try fields.optionalText()
-            tenant = try fields.optionalText()
-            policy = try fields.optionalText()
+            settings.maxAge = seconds < 0 ? nil : Int(clamping: seconds)
+            settings.loginHint = try fields.number() > 0
+            settings.domainHint = try fields.optionalText()
+            settings.tenant = try fields.optionalText()
+            settings.policy = try fields.optionalText()
             departedTo = try fields.optionalText()
             // Earlier versions end here.
-            acrValues = (try? fields.optionalText()) ?? nil
+            settings.acrValues = (try? fields.optionalText()) ?? nil
             loginHint = (try? fields.optionalText()) ?? nil
             consent = (try? fields.number()).flatMap(AttemptPurpose.Consent.init) ?? .settled
+            self.settings = settings
         } catch {
             return nil
         }
-    }
-
-    func settings(of attempt: SignInAttempt) -> AttemptSettings {
-        var settings = AttemptSettings(
-            prompt: kind == .adminConsent ? kind.rawValue : attempt.prompt, scopes: attempt.requestedScopes,
-            tenant: tenant)
-        settings.loginHint = hasLoginHint
-        settings.domainHint = domainHint
-        settings.claims = claims.map(AttemptSettings.short)
-        settings.policy = policy
-        settings.maxAge = maxAge
-        settings.acrValues = acrValues
-        return settings
     }
 }

@@ -18,6 +18,8 @@ package final class SignInFlow: Sendable {
     /// An attempt that has been consumed but not yet completed.
     private struct Completion {
         let attempt: SignInAttempt
+        /// Nil if the application's configuration has changed since.
+        let purpose: AttemptPurpose?
         /// The ID of the session that was created for the attempt.
         let newSessionID: SessionID?
         let application: Application
@@ -176,11 +178,13 @@ package final class SignInFlow: Sendable {
                 try await store.failSignIn(attempt)
                 throw Problem(.stateMismatch, "The application of this sign-in is no longer configured.")
             }
-            let journey = journal.cameBack(attempt, to: application, at: arrival.redirectURI, since: start)
+            let stored = StoredPurpose(attempt)
+            let journey = journal.cameBack(attempt, stored, to: application, at: arrival.redirectURI, since: start)
             return try await finish(
                 Completion(
-                    attempt: attempt, newSessionID: newSessionID, application: application, arrival: arrival,
-                    mark: mark, mayPush: mayPush, journey: journey))
+                    attempt: attempt, purpose: stored.flatMap { AttemptPurpose($0, application) },
+                    newSessionID: newSessionID, application: application, arrival: arrival, mark: mark,
+                    mayPush: mayPush, journey: journey))
         case .replayed(let sessionID):
             return .signedIn(returnPath: begun.returnTo, sessionID: sessionID)
         case .inProgress, .failed, .expired:
@@ -233,7 +237,9 @@ package final class SignInFlow: Sendable {
     /// Redeems the code, checks the account, and stores the result.
     private func conclude(_ completion: inout Completion) async throws -> Outcome {
         let (attempt, application, arrival) = (completion.attempt, completion.application, completion.arrival)
-        let purpose = try AttemptPurpose(attempt, application)
+        guard let purpose = completion.purpose else {
+            throw Problem(.stateMismatch, "The application's settings changed during this sign-in. Start again.")
+        }
         // The response belongs to another provider, so its code must not be redeemed (a mix-up, RFC 9700 §4.4).
         guard purpose.redirectURI == arrival.redirectURI else {
             throw Problem(.issuerMismatch, "The response came to the wrong address. Start again.")
@@ -415,7 +421,7 @@ package final class SignInFlow: Sendable {
         let (attempt, application) = (completion.attempt, completion.application)
         // Without a code, the refusal came from the authorization endpoint.
         guard completion.arrival.callback.code == nil, (error as? OpenIDError)?.isRequestRefused ?? false,
-            let purpose = try? AttemptPurpose(attempt, application), purpose.consent == .missing,
+            let purpose = completion.purpose, purpose.consent == .missing,
             let returnPath = ReturnPath(attempt.returnTo, below: publicURL.prefix)
         else { return nil }
         return await goOn(

@@ -139,26 +139,25 @@ package final class SignInJournal: Sendable {
     ///   - redirectURI: the redirect URI at which the callback arrived.
     ///   - start: the time of arrival.
     func cameBack(
-        _ attempt: SignInAttempt, to application: Application, at redirectURI: String,
+        _ attempt: SignInAttempt, _ purpose: StoredPurpose?, to application: Application, at redirectURI: String,
         since start: ContinuousClock.Instant
     ) -> Return {
-        let beginning = AttemptPurpose.beginning(of: attempt)
-        let number = history.id(of: beginning?.mark)
+        let number = history.id(of: purpose?.mark)
         let journey = Return(
-            attempt: attempt, application: application, kind: beginning?.kind ?? .signIn,
+            attempt: attempt, application: application, kind: purpose?.kind ?? .signIn,
             number: attempt.isOfNewcomer ? number ?? history.nextID() : number, endpoint: redirectURI, start: start)
-        if attempt.isOfNewcomer, let beginning { begin(journey, beginning) }
+        if attempt.isOfNewcomer, let purpose { begin(journey, purpose) }
         return journey
     }
 
     /// Records the start of a sign-in for a browser that had no session at that time.
-    private func begin(_ journey: Return, _ beginning: AttemptPurpose.Beginning) {
+    private func begin(_ journey: Return, _ purpose: StoredPurpose) {
         let (attempt, app) = (journey.attempt, journey.application.id)
         guard let number = journey.number else { return }
         history.begin(
-            number, session: attempt.session, app: app, authority: beginning.authority, settings: beginning.settings,
+            number, session: attempt.session, app: app, authority: purpose.authority, settings: purpose.settings,
             at: attempt.begunAt)
-        guard let endpoint = beginning.departedTo else { return }
+        guard let endpoint = purpose.departedTo else { return }
         timeline.record(
             TimelineStep("authorize", at: endpoint, attempt: number, ending: attempt.begunAt), of: attempt.session,
             app: app)
