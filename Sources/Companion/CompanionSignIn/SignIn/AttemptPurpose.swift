@@ -76,7 +76,7 @@ struct AttemptPurpose: Sendable {
                 "The identity provider does not report when you signed in, and it cannot sign you out. Therefore this shared device does not accept the sign-in. Tell the operator.",
                 reason: "the ID token has no auth_time, and the provider no end_session_endpoint")
         }
-        guard let maxAge = maxAge ?? (isRequired ? SignInOptions.kioskMaxAge : nil) else { return }
+        guard let maxAge = maxAge ?? (isRequired ? KioskRules.maxAge : nil) else { return }
         let age = attempt.prompt == Prompt.login.rawValue ? 0 : maxAge
         let earliest = min(attempt.begunAt.addingTimeInterval(-TimeInterval(age)), now)
         guard time.isWithin(earliest...now) else {

@@ -113,7 +113,7 @@ package final class SignInFlow: Sendable {
         // Make sure that the provider responds: the browser's own error page would offer no way back.
         try await providers.client.requireAnswer(of: options.authority, since: start)
         var options = options
-        if keepsSessions(metadata) { options.askForPassword() }
+        if keepsSessions(metadata) { KioskRules.apply(to: &options) }
         let subject = options.userFlow == .editProfile ? browser.session?.currentAccount(for: application.id) : nil
         if options.userFlow == .editProfile, subject == nil {
             throw Problem(.interactionRequired, "You are not signed in. Sign in first, then edit the profile.")

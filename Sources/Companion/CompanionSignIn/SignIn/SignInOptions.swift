@@ -7,9 +7,6 @@ import WebFormats
 package struct SignInOptions: Sendable {
     /// The largest accepted `max_age`, in seconds: a year.
     private static let longestMaxAge = 31_536_000
-    /// The `max_age` where each person gives the password, in seconds. It is not 0, because some providers check it again
-    /// after the password was entered and would ask forever. `prompt=login` asks for the password in any case.
-    static let kioskMaxAge = 10
     /// Returns the maximum length of a parameter in bytes, because the attempt stores values that anyone may have
     /// written.
     private static func maxBytes(of name: String) -> Int { name.hasSuffix("_hint") ? 256 : 512 }
@@ -108,11 +105,8 @@ package struct SignInOptions: Sendable {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
         returnPath = path
-        if application.isAtKiosk { askForPassword() }
+        if application.isAtKiosk { KioskRules.apply(to: &self) }
     }
-
-    /// Asks for the password, whatever was wanted: no one may sign in with the previous person's session at the provider.
-    mutating func askForPassword() { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
 
     /// Parses the query. Each field may occur once, and has a maximum length.
     private static func fields(of query: String?, _ application: Application) throws(Problem) -> FormFields {
@@ -208,9 +202,4 @@ extension AuthorizationRequest {
         acrValues = options.acrValues
         extraParameters = options.extraParameters
     }
-}
-
-extension Application {
-    /// Whether people sign in one after the other, each with their own password, and see no tokens.
-    package var isAtKiosk: Bool { page == .kiosk || self.isKioskTile }
 }
