@@ -77,6 +77,14 @@ for (const [id, text, isDone] of ROWS) {
   });
 }
 
+Deno.test("what is said about a token that expires is found by who looks for a silent request, in each language", () => {
+  for (const tag of ["en", "sv", "ja", "pt-PT", "pt-BR", "zh-Hans"]) {
+    const { page } = JSON.parse(Deno.readTextFileSync(new URL(`../../Public/languages/${tag}.json`, import.meta.url)));
+    const [, word] = page["missions.what.token_ends"].match(/(silent|tyst|サイレント|silencios|静默).*acquireTokenSilent/) ?? [];
+    assert.ok(word && page["timeline.step.silent"].toLowerCase().includes(word), tag);
+  }
+});
+
 Deno.test("another account: who signs in as the same person again has not done it", () => {
   const { isDone } = missions.find(({ id }) => id === "other_account");
   assert.equal(isDone({ events: steps("callback ok"), accounts: 1 }), false);

@@ -1,5 +1,6 @@
 // The explanation of a text with an error in it, as cards, on the page for it and in the paste box.
 
+import { missionLink, missionOfNumber } from "../base/mission-link.js";
 import { base, element, loadTexts, t } from "../base/page.js";
 import { findings, findingsOfLong } from "../base/error-text.js";
 import { pageOf, personFor, platformNumber } from "../base/platform-numbers.js";
@@ -59,7 +60,7 @@ function explained({ title, about, number, name }, bundleID) {
     const known = bundleID ? `#bundle_id=${encodeURIComponent(bundleID)}` : "";
     made.append(link(t("explain.check_file"), `${base}/paste${known}`));
   }
-  if (number) made.append(...here(number), link(t("explain.look_up"), pageOf(number)));
+  if (number) made.append(...here(number), ...missionLink(missionOfNumber(number, about)), link(t("explain.look_up"), pageOf(number)));
   return made;
 }
 
@@ -115,9 +116,9 @@ function cards(found) {
   const says = descriptions.map((each) => element("blockquote", "says", each));
   const rows = facts.flatMap(([name, value]) => [element("dt", "", t(`explain.fact.${name}`)), element("dd", "mono", value)]);
   const said = says.length > 0 ? [element("section", "card", element("h2", "", t("explain.says")), ...says)] : [];
-  const summary = rows.length > 0
-    ? [element("section", "card", element("h2", "", t("explain.found")), element("dl", "facts", ...rows))]
-    : [];
+  // A number alone is its card's title.
+  const isMore = facts.some(([, value]) => causes.every(({ title }) => title !== value));
+  const summary = isMore ? [element("section", "card", element("h2", "", t("explain.found")), element("dl", "facts", ...rows))] : [];
   const none = causes.length === 0 ? [element("section", "card", element("p", "", t("explain.no_cause")))] : [];
   return [...said, ...none, ...causes.map((each) => explained(each, bundleID)), ...folded(follows, bundleID), ...summary];
 }

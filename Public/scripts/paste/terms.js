@@ -1,6 +1,7 @@
 // A word alone in the paste box: what it means and where this server shows it; for one that is not explained, what the box can read.
 
 import { button } from "../base/buttons.js";
+import { missionLink } from "../base/mission-link.js";
 import { base, element, t } from "../base/page.js";
 import { kinds, termsIn } from "./kinds.js";
 
@@ -25,34 +26,40 @@ const missionOf = {
   admin_consent: "administrator",
   cae: "second_factor",
   claims_challenge: "second_factor",
+  code_challenge: "first_sign_in",
+  code_challenge_method: "first_sign_in",
+  code_verifier: "first_sign_in",
   conditional_access: "second_factor",
   consent: "consent",
   cp1: "second_factor",
+  id_token: "first_sign_in",
   keychain: "keychain",
+  nonce: "first_sign_in",
+  pkce: "first_sign_in",
   redirect_uri: "redirect_uri",
   refresh_token: "revoked",
   second_factor: "second_factor",
   silent: "token_ends",
+  token: "first_sign_in",
 };
 
 /** The pages of this server's own words. */
 const pageOf = { case: "portal", kiosk: "kiosk", logo: "kiosk", portal: "portal" };
 
-/** Where this server shows a term; `known` are its applications. */
-function place(name, { demo, apps }) {
-  const app = apps.find(({ page }) => page === pageOf[name]);
-  if (app) return [app.title, `${base}/${app.id}`];
-  return demo && missionOf[name] ? [t("paste.see_it"), `${base}/ios#mission=${missionOf[name]}`] : undefined;
-}
-
-/** The card of a term, with a link once the server's applications are known. */
+/** The card of a term, with a link to where this server shows it; to one of its pages once its applications are known. */
 export function termCard(text, known, put) {
   const found = explained(text);
   if (!found) return unknownCard(text, put);
-  const card = element("section", "card", element("h3", "", text.trim()), element("p", "", found.meaning));
-  known.then((all) => {
-    const [label, href] = place(found.name, all) ?? [];
-    if (href) card.append(element("p", "", Object.assign(element("a", "", label), { href })));
+  const card = element(
+    "section",
+    "card",
+    element("h3", "", text.trim()),
+    element("p", "", found.meaning),
+    ...missionLink(missionOf[found.name]),
+  );
+  known.then(({ apps }) => {
+    const app = apps.find(({ page }) => page === pageOf[found.name]);
+    if (app) card.append(element("p", "", Object.assign(element("a", "", app.title), { href: `${base}/${app.id}` })));
   });
   return card;
 }

@@ -76,9 +76,10 @@ let page = {
 /** The mission that is under way in this tab; see missions.js. */
 export const missionKey = `mission:${app}`;
 
+let missions;
 // They stand in this order. Where the server says that this is the demo:
 if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
-  const missions = addPanel("missions", t("panel.missions"), () => import("./missions.js"));
+  missions = addPanel("missions", t("panel.missions"), () => import("./missions.js"));
   // The list of them is folded while one is under way.
   if (ofTab.get(missionKey)) missions.update({ isClosedToo: true });
 }
@@ -109,6 +110,7 @@ export function show(account) {
   }
   state.account = account;
   page.show(account);
+  missions?.update();
 }
 
 /**
@@ -470,12 +472,15 @@ export const known = loadApplications().catch((failure) => {
 
 Object.assign(source, { story, share, known, signOutChoice });
 
-// A link can lead to the missions.
+// A link can lead to the missions, of this page too.
 const missionPanel = document.getElementById("missions");
-if (missionPanel && /^#mission(?:s|=\w+)$/.test(location.hash)) {
+function followLink() {
+  if (!missionPanel || !/^#mission(?:s|=\w+)$/.test(location.hash)) return;
   showStory();
   missionPanel.open = true;
 }
+followLink();
+addEventListener("hashchange", followLink);
 
 /** Starts the page: its title, the mode, whose account, and what a sign-in brought. */
 export function start(own) {

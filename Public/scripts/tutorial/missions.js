@@ -5,7 +5,7 @@ import { app, get, leave, post, signInAddress } from "../base/api.js";
 import { announce } from "../base/buttons.js";
 import { base, copyWith, element, loadStyle, loadTexts, ofBrowser, ofTab, t } from "../base/page.js";
 import { filled, own, remember } from "../base/values.js";
-import { known, missionKey, noReturn, ready } from "./flow.js";
+import { known, missionKey, noReturn, ready, state } from "./flow.js";
 import { isNarrow, showStory } from "./panels.js";
 
 const platform = document.body.dataset.page;
@@ -26,11 +26,17 @@ const fileKey = "mission:keychain";
 /**
  * A mission says what the demo is to fail with (`failure`), what to sign in with (`signIn`), or what else to `begin` with, of which the result is kept
  * while the mission is under way; and how the session's steps since then, or what else there is to `see`, show that it has happened.
+ * Where nobody has signed in, all that do not begin otherwise begin with that. `stage` names what to press once that differs.
  * @type {any[]}
  */
 export const missions = [
   { id: "token_ends", failure: "token_ends", isDone: ({ events }) => happened(events, "token refreshed", "api ok") },
-  { id: "second_factor", failure: "second_factor", isDone: ({ events }) => happened(events, "api claims_challenge", "callback ok") },
+  {
+    id: "second_factor",
+    failure: "second_factor",
+    stage: ({ events }) => happened(events, "api claims_challenge") ? "challenged" : undefined,
+    isDone: ({ events }) => happened(events, "api claims_challenge", "callback ok"),
+  },
   { id: "consent", signIn: { prompt: "consent" }, isDone: ({ events }) => happened(events, "callback ok") },
   { id: "cancel", signIn: { prompt: "consent" }, isDone: ({ events }) => happened(events, "callback cancelled") },
   {
@@ -41,6 +47,7 @@ export const missions = [
   {
     id: "other_account",
     signIn: { prompt: "select_account" },
+    stage: () => "add_account",
     isDone: ({ events, accounts }) => happened(events, "callback ok") && accounts > 1,
   },
   { id: "provider_down", failure: "provider_down", isDone: ({ events }) => happened(events, "token provider_unavailable") },
@@ -67,6 +74,7 @@ export const missions = [
     isDone: () => ofBrowser.get(fileKey) === "right",
     more: keychain,
   },
+  { id: "first_sign_in", isDone: () => document.querySelector("#timeline .step[data-step=authorize] .parameters[open]") !== null },
 ];
 
 /** Each has a mark of its own: two pages that write at the same time lose none. */
@@ -79,6 +87,8 @@ const seeEvery = 3000;
 let active = ofTab.json(missionKey);
 /** The failure that the demo may have: from the moment that it is asked to. */
 let armed = null;
+/** The part of it that has been reached, if that has a text of its own. */
+let stage;
 let lastAsked = Promise.resolve();
 let looking;
 /** The mission that has just been done. */
@@ -95,7 +105,14 @@ let tenant;
 
 const done = () => new Set(missions.map(({ id }) => id).filter((id) => ofBrowser.get(doneKey(id))));
 const title = ({ id }) => t(`missions.title.${id}`);
-const now = ({ id }) => t(`missions.now.${id}`);
+/** Says what to press next, which depends on who is signed in and on what has happened. */
+function now(mission) {
+  const { id } = mission;
+  const isActive = active?.id === id;
+  const text = t(`missions.now.${(isActive && stage) || id}`);
+  const isFirst = !isActive && state.account === null && !mission.begin && !mission.signIn?.login_hint;
+  return isFirst ? t("missions.signed_out", { next: text }) : text;
+}
 
 /** Makes the panel's content. */
 export async function fill(box) {
@@ -119,12 +136,16 @@ export async function fill(box) {
     showLine();
   });
   // A link can name one of them.
-  show(active?.id ?? /^#mission=(\w+)$/.exec(location.hash)?.[1]);
+  show(active?.id ?? linked());
+  addEventListener("hashchange", () => missions.filter(({ id }) => id === linked()).forEach(open));
 }
+
+const linked = () => /^#mission=(\w+)$/.exec(location.hash)?.[1];
 
 /** Goes on with what is under way, after a trip to the provider too: the calls with which that ends are not to meet the failure. */
 export async function update() {
   await ready;
+  sayNow();
   if (active) await look();
 }
 
@@ -141,6 +162,24 @@ function show(opened) {
   progress.textContent = t("missions.progress", { done: missions.filter(({ id }) => all.has(id)).length, all: missions.length });
   list.replaceChildren(...missions.map((mission) => entry(mission, all, mission.id === opened)));
   showLine();
+}
+
+/** Says again what to press; all else stays as it is, and has the focus. */
+function sayNow() {
+  // A page that comes back may look before its list is made.
+  if (!list) return;
+  for (const mission of missions) {
+    const entry = list.querySelector(`[data-mission=${mission.id}]`);
+    const text = entry.querySelector(".mission-now");
+    if (text.textContent === now(mission)) continue;
+    text.textContent = now(mission);
+    if (entry.open) bringInSight(entry);
+  }
+  const mission = missions.find(({ id }) => id === active?.id);
+  if (!mission || line.querySelector("p")?.lastChild.textContent === now(mission)) return;
+  const hadFocus = line.contains(document.activeElement);
+  showLine();
+  if (hadFocus) line.querySelector("button").focus();
 }
 
 function showLine() {
@@ -290,8 +329,8 @@ async function start(mission) {
     active = { ...begun, id: mission.id, since: events.at(-1)?.time ?? "" };
     ofTab.set(missionKey, JSON.stringify(active));
     panel.open = false;
-    // A failure needs an account at which it can happen; it is set up when the person is back.
-    const signIn = mission.signIn ?? (mission.failure && !account ? {} : null);
+    // A failure is set up when the person is back.
+    const signIn = mission.signIn ?? (mission.begin || account ? null : {});
     if (signIn) return leave(signInAddress(signIn), { began: "sign-in" });
     // Nothing comes back from there but the person.
     if (away) return leave(away, { began: noReturn, request: active.request });
@@ -308,7 +347,7 @@ async function start(mission) {
 async function stop() {
   clearInterval(looking);
   const isOver = active;
-  active = null;
+  active = stage = null;
   ofTab.remove(missionKey);
   missions.find(({ id }) => id === isOver?.id)?.end?.();
   if (armed) {
@@ -366,9 +405,10 @@ async function look() {
       mission.see?.(mine),
     ]);
     if (mine !== active) return;
-    if (mission.isDone({ events: events.filter(({ time }) => time > mine.since), accounts: accounts.length, ...more })) {
-      return finish(mission);
-    }
+    const found = { events: events.filter(({ time }) => time > mine.since), accounts: accounts.length, ...more };
+    if (mission.isDone(found)) return finish(mission);
+    stage = mission.stage?.(found);
+    sayNow();
     if (mission.failure && accounts.length === 0) {
       await stop();
       return say(mission, t("missions.sign_in_first"));

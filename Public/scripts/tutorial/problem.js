@@ -4,6 +4,7 @@
 import { app, get } from "../base/api.js";
 import { announce, button, copyButton } from "../base/buttons.js";
 import { countdown } from "../base/countdown.js";
+import { failuresLink, missionLink, missionOfNumber } from "../base/mission-link.js";
 import { base, element, loadTexts, ofTab, t, withElements } from "../base/page.js";
 import { nativeError, printed } from "../base/msal-errors.js";
 import { missionKey, run, signIn, state } from "./flow.js";
@@ -15,8 +16,14 @@ document.querySelector(".log").append(notice);
 // It takes its room from the log.
 new ResizeObserver(bringInSight).observe(document.getElementById("log"));
 
-/** The bar's link to the failures that can be made, in the demo alone. */
-const failuresLink = document.querySelector('.rooms a[href*="/control?ui_locales="]');
+/** The tutorial's own page has missions, too; those of the others are one of them. */
+const missionsPage = document.getElementById("missions") ? app : "ios";
+
+async function wayToMission(number) {
+  if (!number?.startsWith("AADSTS")) return [];
+  const { platformNumber } = await import("../base/platform-numbers.js");
+  return missionLink(missionOfNumber(number, platformNumber(number)?.cause), missionsPage);
+}
 
 function line(term, value) {
   return value ? [element("dt", "", term), " ", element("dd", "mono", value)] : [];
@@ -98,6 +105,7 @@ export async function showProblem(problem, { step, settings = undefined, time = 
   // A mission has said what it makes fail.
   const isOfMission = ofTab.get(missionKey) || document.querySelector(".mission-line.done:not([hidden])");
   if (failuresLink && !isCalm && !isOfMission) {
+    parts.push(...await wayToMission(explanation?.number));
     const failures = Object.assign(element("a", "", failuresLink.textContent), { href: failuresLink.href });
     parts.push(element("p", "on-purpose", ...withElements(t("problem.on_purpose"), { failures })));
   }

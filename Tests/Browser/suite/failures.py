@@ -553,6 +553,20 @@ def numbers(browser):
         browser.allowed.append(browser.driver.current_url)
 
 
+@test("a number that a mission shows leads there from its explanation, on the page where it happened")
+def number_to_mission(browser):
+    browser.server.control(authorize_platform_error=50076)
+    browser.open("/ios")
+    browser.expect_username("Signed out")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.wait("the explanation", lambda: "AADSTS50076" in browser.one(".step .problem").text)
+    browser.press("See it happen")
+    browser.wait("the mission", lambda: browser.all("#missions[open] [data-mission=second_factor][open]"))
+    browser.shoot("number to its mission")
+
+
 def steps_of(browser, flow=1):
     """The kinds of a flow's steps, once all have come, and the words of what came of each."""
     browser.wait("all steps", lambda: browser.all("#timeline .step") and not browser.all("#timeline .step.waiting"))

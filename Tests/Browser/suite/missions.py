@@ -15,7 +15,7 @@ tests, test = registry("missions", time="A mission looks every one to three seco
 
 MEGAN = "megan@contoso.example"
 ALL = ["A token that expires", "A second factor (claims challenge)", "Consent", "Cancel", "An administrator's approval", "Another account", "The provider is down",
-       "Graph throttles", "A revoked session", "A forgotten permission", "A wrong redirect URI", "Your own app", "A missing keychain group"]
+       "Graph throttles", "A revoked session", "A forgotten permission", "A wrong redirect URI", "Your own app", "A missing keychain group", "A sign-in that works"]
 
 
 def open_missions(browser):
@@ -37,6 +37,11 @@ def entry(browser, title):
 
 def start(browser, title):
     entry(browser, title).find_element("css selector", ".mission-buttons button").click()
+
+
+def said(browser, title):
+    """The words of the mission's card that say what to press."""
+    return entry(browser, title).find_element("css selector", ".mission-now").text
 
 
 def expect_under_way(browser):
@@ -109,6 +114,10 @@ def by_link(browser):
     browser.driver.get(browser.server.tenant + "/control")
     browser.press("Things that go wrong")
     browser.wait("the list from the page of failures", lambda: len(browser.all("#missions[open] .mission")) == len(ALL))
+    # As long as nobody is signed in, it says who is to be, and that first.
+    first = "You are not signed in yet: “Start” opens the sign-in page. Choose adele@contoso.example, password demo. Then: Press “Call Microsoft Graph API”. Graph returns 401"
+    browser.wait("who signs in", lambda: said(browser, ALL[1]).startswith(first))
+    assert said(browser, "An administrator's approval").startswith("Sign in as nevena@contoso.example, password demo")
     start(browser, ALL[1])
     browser.choose_account()
     browser.one("input[name=password]")
@@ -123,9 +132,54 @@ def by_link(browser):
     browser.expect_page("/ios")
     browser.wait("it is under way", lambda: browser.all(".mission-line:not([hidden])") and ALL[1] in browser.one(".mission-line").text)
     browser.wait("it is set up", lambda: browser.one("#call-graph").is_enabled())
+    graph = "Press “Call Microsoft Graph API”. Graph returns 401, and the provider's page opens: press “Approve” there."
+    assert browser.one(".mission-line p").text == f"{ALL[1]} {graph}", browser.one(".mission-line p").text
+    call(browser)
+    browser.one("button[name=second_factor][value=approve]")
+    browser.driver.back()
+    browser.wait("the challenge", lambda: browser.all(".mission-line") and "Graph has returned 401, and the second factor is not approved yet." in browser.one(".mission-line p").text)
     call(browser)
     browser.one("button[name=second_factor][value=approve]").click()
     expect_done(browser, ALL[1])
+    # It is signed in, and signed out, where the card is.
+    assert said(browser, ALL[1]) == graph, said(browser, ALL[1])
+    browser.press("Sign Out")
+    browser.wait("who signs in", lambda: said(browser, ALL[1]).startswith(first))
+
+
+@test("a word of a sign-in leads from the paste box to a sign-in that works, which says what to press until its parameters are open, with the real values")
+def first_sign_in(browser):
+    for width, height in ((1440, 900), (390, 844)):
+        browser.size(width, height)
+        browser.open("/paste")
+        begin(browser)
+        paste(browser, "nonce")
+        browser.press("See it happen")
+        browser.wait("the mission", lambda: "password demo. Then: Under “What just happened”, open" in said(browser, ALL[13]))
+        browser.shoot(f"mission of a sign-in that works {width}")
+        start(browser, ALL[13])
+        browser.choose_account()
+        browser.enter_password()
+        if width == 1440:
+            browser.answer_consent()
+        browser.expect_page("/ios")
+        browser.wait("what to press", lambda: browser.all(".mission-line:not([hidden])") and "open the step “Sign-in page opened”" in browser.one(".mission-line").text)
+        steps = browser.wait("the steps", lambda: {"authorize", "redeemed", "api"} <= set(newest_steps(browser)) and browser.one("#timeline .flow"))
+        step = lambda name: steps.find_element("css selector", f".step[data-step={name}]")
+        unfold = lambda name, part: browser.driver.execute_script("arguments[0].click()", step(name).find_element("css selector", part))
+        unfold("authorize", ".step-name")
+        sent = browser.wait("the request", lambda: "code_challenge=" in (text := step("authorize").find_element("css selector", ".request").text) and text)
+        assert not re.search(r"(nonce|code_challenge)=…", sent), sent
+        unfold("authorize", ".parameters summary")
+        browser.wait("its meaning", lambda: "comes back in the ID token" in step("authorize").text)
+        expect_done(browser, ALL[13])
+        assert "code_verifier and your tokens' claims" in browser.one(".mission-line").text
+        browser.shoot(f"mission of a sign-in that works, done {width}")
+        unfold("redeemed", ".step-name")
+        unfold("redeemed", ".access summary")
+        browser.wait("the token's own claims", lambda: "user.read" in step("redeemed").find_element("css selector", ".access").get_property("textContent").lower())
+        browser.cdp("Network.clearBrowserCookies")
+        browser.driver.execute_script("localStorage.clear()")
 
 
 @test("a token ends in the app's cache: the silent call refreshes it, Graph sees only the new one, all in one flow; and it stays done", needs="time")
@@ -158,7 +212,7 @@ def token_ends(browser):
         browser.driver.refresh()
         open_missions(browser)
         expect_done(browser, title)
-        browser.wait("the count", lambda: "1 of 13" in browser.one(".mission-progress").text)
+        browser.wait("the count", lambda: "1 of 14" in browser.one(".mission-progress").text)
 
 
 @test("a second factor is a claims challenge of Graph, which a sign-in with those claims meets; who cancels there has not done it", needs="time")
@@ -412,7 +466,7 @@ def led(browser):
     browser.answer_consent()
     expect_done(browser, "Another account")
     open_missions(browser)
-    browser.wait("the count", lambda: "4 of 13" in browser.one(".mission-progress").text)
+    browser.wait("the count", lambda: "4 of 14" in browser.one(".mission-progress").text)
 
 
 @test("an API that the registration does not list gets no new token, which no sign-in is asked to mend, and nobody is signed out")

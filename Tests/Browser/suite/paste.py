@@ -138,7 +138,7 @@ def terms(browser):
         paste(browser, typed)
         assert len(browser.all("#found .card p:not(:has(a))")) == 1, browser.one("#found").text
     # One that happens in a mission leads there, and a word of the product's own to its page.
-    for typed, path in (("second factor", "/ios#mission=second_factor"), ("logo", "/kiosk"), ("case", "/portal")):
+    for typed, path in (("second factor", "/ios#mission=second_factor"), ("token", "/ios#mission=first_sign_in"), ("PKCE", "/ios#mission=first_sign_in"), ("code_challenge", "/ios#mission=first_sign_in"), ("nonce", "/ios#mission=first_sign_in"), ("logo", "/kiosk"), ("case", "/portal")):
         paste(browser, typed)
         browser.wait(path, lambda path=path: [each.get_attribute("href") for each in browser.all("#found .card a")] == [browser.server.origin + path])
     # The chips are named as what they put into the box, not as a term that has another answer.
@@ -153,6 +153,18 @@ def terms(browser):
     browser.wait("the word that was pressed", lambda: "comes back in the ID token" in browser.one("#found").text)
     paste(browser, "a sentence that is longer than any term could be, and tells of nothing that this box could explain")
     assert "NSError" in browser.one("#found").text
+
+
+@test("a number alone is said once, and leads to the mission that shows it, where one does")
+def numbers(browser):
+    ready(browser)
+    for number, mission in ((50076, "second_factor"), (50079, "second_factor"), (50011, "redirect_uri"), (65001, "consent"), (90094, "administrator"), (700082, "revoked"), (650057, "permission"), (53003, None), (50105, None)):
+        paste(browser, f"AADSTS{number}")
+        browser.wait(f"{number}", lambda number=number: browser.one("#found").text.count(f"AADSTS{number}") == 1)
+        links = [each.get_attribute("href") for each in browser.all("#found a") if each.text == "See it happen"]
+        assert links == ([f"{browser.server.origin}/ios#mission={mission}"] if mission else []), (number, links)
+    paste(browser, "AADSTS50076: a second factor. Correlation ID: 11112222-bbbb-3333-cccc-4444dddd5555")
+    browser.wait("what else was found", lambda: "11112222-bbbb-3333-cccc-4444dddd5555" in browser.one("#found .facts").text)
 
 
 @test("the box's own page begins in its box; a fragment, a text and a screen that is touched keep the keyboard away")
