@@ -3,7 +3,7 @@
 import "./page.js";
 import assert from "node:assert/strict";
 import { BUNDLE, CLIENT } from "./files.js";
-const { judgeAuthority } = await import("../../Public/scripts/base/values.js");
+const { isAlias, judgeAuthority } = await import("../../Public/scripts/base/values.js");
 const { judgment, verdict } = await import("../../Public/scripts/native/authority.js");
 const { graphRoot } = await import("../../Public/scripts/base/project.js");
 const { configuration, readConfiguration } = await import("../../Public/scripts/native/config.js");
@@ -127,6 +127,18 @@ for (const [text, kind, rules, requests] of AUTHORITIES) {
     assert.deepEqual([found.map(({ rule }) => rule), made, isAccepted], [rules, requests, requests.length > 0]);
   });
 }
+
+for (
+  const [text, found] of [
+    [`${ENTRA}/common`, true],
+    [`${ENTRA}/Organizations/v2.0`, true],
+    [`${ENTRA}/contoso.com`, false],
+    [ENTRA, false],
+    ["common", false],
+    ["a:b", false],
+    ["", false],
+  ]
+) Deno.test(`“${text}” is ${found ? "" : "not "}for the accounts of several tenants`, () => assert.equal(isAlias(text), found));
 
 /** An authority, and the level of what is said of it as a whole and beside its field: what MSAL accepts may not work. */
 for (

@@ -198,6 +198,9 @@ const metadata = (authority) => `${authority}/v2.0/.well-known/openid-configurat
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const aliases = ["common", "organizations", "consumers"];
 
+/** Whether an authority is for the accounts of several tenants. */
+export const isAlias = (authority) => aliases.includes(URL.parse(authority)?.pathname.split("/")[1]?.toLowerCase());
+
 /** The domains of a tenant's first name, which has letters and digits alone, 27 at the most. */
 const initialDomain = /^(?:onmicrosoft\.(?:com|us|de)|partner\.onmschina\.cn)$/i;
 

@@ -6,7 +6,7 @@ import { blockCard, blocks, followForm, isFor, setup } from "./setup.js";
 import { base, element, isShared, language, loadTexts, ofBrowser, t, withElements } from "../base/page.js";
 import { cloudOf } from "../base/project.js";
 import { tabs } from "../base/tabs.js";
-import { own, ownTenant, remember } from "../base/values.js";
+import { isAlias, own, ownTenant, remember } from "../base/values.js";
 
 const dated = await numbers();
 
@@ -201,7 +201,6 @@ pasted.addEventListener("input", async () => {
   taken.replaceChildren(names.length > 0 ? t("setup.taken", { fields: labels(names) }) : t("setup.nothing_taken"), ...remarks);
 });
 
-const byHand = document.getElementById("by-hand");
 const place = document.getElementById("download");
 let reading;
 
@@ -240,6 +239,9 @@ const inXcode = {
 function showWhere(values) {
   const place = document.getElementById("where");
   place.hidden = values.tenant !== "mine" || values.kind === "b2c";
+  document.querySelector(".answers").classList.toggle("fewer", place.hidden);
+  // Where accounts of several tenants sign in, no tenant's ID is in the authority: it follows from who may.
+  const inEntra = (name) => (name === "authority" && isAlias(values.authority) ? "audience" : name);
   const label = (name) => document.querySelector(`label[for="${name}"]`)?.textContent ?? t(`setup.where.${name}`);
   const code = (text) => (text ? [element("code", "", text)] : []);
   const menu = (text) => (text ? [element("em", "", text), " "] : []);
@@ -248,13 +250,13 @@ function showWhere(values) {
       "tr",
       "",
       element("th", "", label(name), element("br"), element("code", "", [values[name]].flat().join(" "))),
-      element("td", "", ...menu(t(`setup.where.entra.${name}`))),
+      element("td", "", ...menu(t(`setup.where.entra.${inEntra(name)}`))),
       // Only iOS returns to an app by its scheme.
       element("td", "", ...menu(name === "redirect_uri" && values.platform === "macos" ? "" : path), ...code(constant)),
     );
   const heads = [t("setup.where.value"), "Microsoft Entra", "Xcode"].map((each) => element("th", "", each));
   place.replaceChildren(
-    element("summary", "", t("setup.where.title")),
+    place.firstElementChild,
     element("table", "where", element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...Object.entries(inXcode).map(row))),
   );
 }
@@ -271,12 +273,15 @@ followForm(({ values, isComplete, hasIDs }) => {
 });
 
 // The sections came after the browser had looked for the one in the address.
-function reveal() {
-  const target = location.hash && document.getElementById(location.hash.slice(1));
+function reveal(hash = location.hash) {
+  const target = document.getElementById(hash.slice(1));
   if (!target) return;
-  if (byHand.contains(target)) byHand.open = true;
+  const fold = target.closest(".by-hand");
+  if (fold) fold.open = true;
   target.scrollIntoView();
 }
 
-addEventListener("hashchange", reveal);
+addEventListener("hashchange", () => reveal());
+// A second press is no change of the address.
+document.querySelector(".answers").addEventListener("click", ({ target }) => reveal(target.hash ?? ""));
 reveal();

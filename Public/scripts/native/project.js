@@ -135,7 +135,7 @@ export function fill(place, values, isComplete) {
   more.open = place.querySelector("details")?.open === true;
   place.classList.add("project");
   place.replaceChildren(
-    element("p", "note", t("setup.project_note")),
+    element("p", "note", t("setup.project_note"), " ", t("project.not_opened")),
     ...(fitting.length > 1 ? [choice(fitting, () => fill(place, values, isComplete))] : []),
     element("p", "", download),
     said,

@@ -313,13 +313,13 @@ return [...document.querySelectorAll("#form input[placeholder]")].map((each) => 
 })"""
 
 
-@test("the examples in the form look like examples, and the project's checks are said with its files")
+@test("the examples in the form look like examples; that nobody has opened the project in Xcode is said beside its button, and its checks with its files")
 def examples_in_form(browser):
     browser.open("/native")
     browser.wait("the project", lambda: browser.all("#download .primary"))
     shown = browser.driver.execute_script(PLACEHOLDERS)
     assert len(shown) > 5 and all(text.startswith("e.g. ") and not same for text, same in shown), shown
-    assert "in Xcode yet" not in browser.one("#download").text
+    assert "It was not opened in Xcode." in browser.one("#download > .note").text
     browser.one("#download summary").click()
     browser.wait("what was checked", lambda: "the Swift compiles" in browser.one("#download details").text)
 
@@ -329,14 +329,51 @@ def where_each_is(browser):
     browser.open("/native")
     browser.wait("the project", lambda: browser.all("#download .primary"))
     browser.one("#bundle_id").send_keys(BUNDLE)
-    browser.one("#where summary").click()
+    browser.press("Where each value is")
     rows = browser.driver.execute_script("return [...document.querySelectorAll('#where tbody tr')].map((row) => [...row.children].map((cell) => cell.innerText.trim()))")
     assert [row[0].split("\n")[0] for row in rows] == ["Bundle ID", "Client ID", "Redirect URI", "Authority", "Scopes"], rows
     assert rows[2] == [f"Redirect URI\nmsauth.{BUNDLE}://auth", "Authentication › Redirect URI configuration", "Info › URL Types kRedirectUri"], rows
     assert all(all(row) for row in rows), rows
+    # No tenant's ID is in common.
+    entra = lambda: browser.driver.execute_script("return document.querySelector('#where tbody tr:nth-child(4) td').textContent.trim()")
+    assert entra() == "Overview › Supported account types", entra()
+    for authority, said in (("9c8b7a60-1234-4abc-8def-001122334455", "Overview › Directory (tenant) ID"), ("Consumers", "Overview › Supported account types"), ("contoso.onmicrosoft.com", "Overview › Directory (tenant) ID")):
+        browser.one("#authority").clear()
+        browser.one("#authority").send_keys(f"https://login.microsoftonline.com/{authority}")
+        browser.wait(f"the place of {authority}", lambda said=said: entra() == said)
     browser.expect_accessible("native where")
     browser.one("#form [name=tenant][value=demo]").click()
     browser.wait("none for the demo", lambda: not browser.all("#where:not([hidden])"))
+
+
+# Whether a fold stands open with its title at the window's top, and whether the text in it lies within its border.
+OPENED = """
+const fold = document.querySelector(arguments[0]), { left, right, bottom } = fold.getBoundingClientRect();
+const inner = [...fold.querySelectorAll("td, .steps li, h2, .note")].filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect());
+const { top } = fold.firstElementChild.getBoundingClientRect();
+return [fold.open, top >= 0 && top < innerHeight - 100, inner.length > 0 && parseFloat(getComputedStyle(fold).borderTopWidth) > 0
+  && inner.every((each) => each.left > left && each.right < right && each.bottom < bottom)];
+"""
+
+
+@test("both answers that people come for are named in the first screen, and a press opens each within its card, again too when it was closed; for the demo's tenant one is left")
+def answers(browser):
+    for width, height in ((1440, 900), (390, 844), (320, 640)):
+        browser.size(width, height)
+        browser.open("/native")
+        browser.wait("the project", lambda: browser.all("#download .primary"))
+        for name, fold in (("Register it and set up Xcode, step by step", "#by-hand"), ("Where each value is", "#where")):
+            for _ in range(2):
+                browser.driver.execute_script("scrollTo(0, 0)")
+                link = next(each for each in browser.all(".answers a") if each.text == name)
+                assert link.rect["y"] + link.rect["height"] < height, f"at {width} {name} is out of sight"
+                link.click()
+                browser.wait(f"at {width} {name}", lambda fold=fold: browser.driver.execute_script(OPENED, fold) == [True, True, True])
+                assert len(browser.all(".by-hand[open]")) == 1, "another is opened, too"
+                browser.one(f"{fold} > summary").click()
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"at {width} it scrolls sideways"
+    browser.one("#form [name=tenant][value=demo]").click()
+    browser.wait("one answer", lambda: [each.text for each in browser.all(".answers a") if each.is_displayed()] == ["Register it and set up Xcode, step by step"])
 
 
 @test("an address of the explanations that somebody has kept leads to the box with the number in it")
