@@ -3,6 +3,7 @@ const failures = document.getElementById("failures");
 const chosen = document.getElementById("chosen");
 const search = document.getElementById("search");
 const shown = document.getElementById("shown");
+const wide = matchMedia("(min-width: 56.01rem)");
 let fading;
 /** The list in which somebody goes from choice to choice with the keyboard. */
 let walked;
@@ -53,7 +54,7 @@ function filter({ isNew = true } = {}) {
 }
 
 /** In a wide window, the choice and the first group are in sight. */
-if (matchMedia("(min-width: 56.01rem)").matches) {
+if (wide.matches) {
   for (const fold of [document.getElementById("for"), failures.firstElementChild]) fold.open = true;
 }
 
@@ -90,9 +91,10 @@ export function update(page) {
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
-/** A link on which somebody is stays. */
+/** A link on which somebody is stays, and so does what stands below it at the side. */
 function fade() {
-  if (notice.matches(":hover, :focus-within")) fading = setTimeout(fade, 6000);
+  const isInUse = ":is(:hover, :focus-within)";
+  if (document.querySelector(wide.matches ? `#notice${isInUse}, .side${isInUse}` : `#notice${isInUse}`)) fading = setTimeout(fade, 6000);
   else notice.replaceChildren();
 }
 
@@ -101,6 +103,7 @@ function say(page, place) {
   clearTimeout(fading);
   notice.className = place;
   notice.replaceChildren(...page.getElementById("notice").childNodes);
+  document.body.style.setProperty("--said", `${notice.offsetHeight}px`);
   if (notice.querySelector(".calm")) fading = setTimeout(fade, 6000);
 }
 

@@ -150,6 +150,10 @@ struct ControlPageTests {
         arguments: [
             (["claims_challenge": true], "claims_challenge", "Begin a claims challenge at Graph: on, for everyone."),
             ([:], "claims_challenge", "Begin a claims challenge at Graph: off, for everyone."),
+            (
+                ["authorize_platform_error": 50057], "authorize_platform_error",
+                "The next sign-in: <span lang=\"en\">AADSTS50057: account disabled</span>, for everyone."
+            ),
             (["graph_error": ["status": 418]], "graph_error", "Graph: <code>418</code>, for everyone."),
             ([:], "graph_error", "Graph: Normal, for everyone."),
             ([:], "key_set", "The published keys: Normal, for everyone."),
@@ -209,7 +213,7 @@ struct ControlPageTests {
             _ = try await browser.post("/control", [("expire_tokens", "true")], headers: Self.html)
             let active = try await page()
             #expect(active.contains(button + "\"true\" name=\"expire_tokens\" value=\"false\""))
-            #expect(active.contains("<strong>Every app, Everyone</strong><br>Let all access tokens expire<br>"))
+            #expect(active.contains("<strong>Every app, everyone</strong><br>Let all access tokens expire<br>"))
             #expect(active.contains("<button name=\"undo\" value=\"expire_tokens\""))
             // The choice of one person has a switch of its own, which ends that person's rule.
             let choice = "&user=adele@contoso.example"
@@ -230,7 +234,7 @@ struct ControlPageTests {
                 "rules": [["when": ["session": "a-session"], "revoked": true], ["when": when, "expire_tokens": true]]
             ])
             #expect(try await page(choice).contains(button + "\"false\" name=\"expire_tokens\" value=\"true\""))
-            #expect(try await page().contains("<strong>Every app, One sign-in</strong><br><code>revoked</code><br>"))
+            #expect(try await page().contains("<strong>Every app, one sign-in</strong><br><code>revoked</code><br>"))
         }
     }
 
@@ -263,7 +267,7 @@ struct ControlPageTests {
         }
     }
 
-    @Test func `the numbers of a list stand in groups by the moment at which they come`() async throws {
+    @Test func `the numbers of a list stand in order, in groups by their moment and those of B2C`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let page = try await tenant.browser().get("/control?ui_locales=en", headers: Self.html).text
             for (key, titles) in [
@@ -277,10 +281,12 @@ struct ControlPageTests {
             ] {
                 let form = try #require(page.split(separator: "<form ").first { $0.contains("data-key=\"\(key)\"") })
                 let groups = form.split(separator: "<optgroup label=\"").dropFirst()
-                #expect(groups.map { String($0.prefix { $0 != "\"" }) } == titles)
-                let numbers = form.matches(of: /<option value="([0-9]+)"/).compactMap { Int($0.output.1) }
-                #expect(numbers.sorted() == PlatformError.numbers)
-                #expect(groups.last?.contains("<option value=\"50105\"") == true)
+                #expect(groups.map { String($0.prefix { $0 != "\"" }) } == titles + ["Azure AD B2C"])
+                let numbers = groups.map { $0.matches(of: /<option value="([0-9]+)"/).compactMap { Int($0.output.1) } }
+                #expect(numbers == numbers.map { $0.sorted() } && numbers.joined().sorted() == PlatformError.numbers)
+                #expect(numbers[titles.count - 1].contains(50105))
+                let prefixes = groups.map { Set($0.matches(of: />(AADSTS|AADB2C)/).map(\.output.1)) }
+                #expect(prefixes == titles.map { _ in ["AADSTS"] } + [["AADB2C"]])
             }
         }
     }

@@ -641,6 +641,11 @@ def focus(browser):
     browser.wait("the focus", lambda: focused() == "sign-in")
 
 
+# The colour of a link in the page.
+LINK = """
+const link = document.querySelector("main").appendChild(Object.assign(document.createElement("a"), { href: "#" }));
+return getComputedStyle(link).color;
+"""
 # The items of the bar that can be seen, and the places of bar and heading.
 BAR = """
 const place = (e) => { const { left, top, height } = e.getBoundingClientRect(); return [left, top, height].map(Math.round); };
@@ -651,7 +656,7 @@ return [place(bar), place(items[0]), place(items[1]), place(document.querySelect
 """
 
 
-@test("the page of failures has the bar of the companion's pages, at each width, and does not lead to itself")
+@test("the page of failures has the bar of the companion's pages, at each width, and their colour of links, and does not lead to itself")
 def control(browser):
     for width in (1440, 820, 390):
         browser.size(width, 900)
@@ -663,6 +668,12 @@ def control(browser):
         assert bars[0] == bars[1], f"at {width}:\n{bars[0]}\n{bars[1]}"
         links = [link.get_attribute("href") for link in browser.all("main a, footer a")]
         assert links and not [link for link in links if link.endswith("/control")], links
+    colours = []
+    for scheme, address in product(("dark", "light"), (browser.server.origin + "/paste", browser.server.tenant + "/control?ui_locales=en")):
+        browser.colours(scheme)
+        browser.driver.get(address)
+        colours.append(browser.driver.execute_script(LINK))
+    assert colours[0] == colours[1] != colours[2] == colours[3], colours
 
 
 @test("from the page of failures its room leads back to the page that was left, after its forms too, and to nowhere else; its number fields say what they are", needs="time")
@@ -746,7 +757,7 @@ def control_choice(browser):
         name = apps.first_selected_option.text.split(": ")[0]
         title = f"Only for {name}"
         assert browser.one("#for summary").text == "For: every app, everyone"
-        browser.press("Choose")
+        browser.press("Choose for whom")
         browser.wait("the choice", lambda: browser.one("#chosen h2").text == title)
         top, bottom, first = browser.driver.execute_script(
             "return [...['top', 'bottom'].map((side) => document.getElementById('chosen').getBoundingClientRect()[side]), document.querySelector('.group summary').getBoundingClientRect().bottom]")
@@ -784,7 +795,7 @@ def control_in_place(browser):
         assert abs(browser.driver.execute_script(PLACE) - before) < 2, f"at {width} the page jumps"
         assert browser.driver.execute_script("return document.activeElement.id") == "expire_tokens", "the focus is lost"
         active = browser.one(".rules li").text
-        assert "Every app, Everyone" in active and "Graph and the APIs refuse every access token issued until now." in active, active
+        assert "Every app, everyone" in active and "Graph and the APIs refuse every access token issued until now." in active, active
         shift, nodes = browser.driver.execute_async_script(SHIFT)
         assert shift < 0.02, f"at {width} it shifts: {shift:.3f} by {nodes}"
         browser.shoot(f"control {width}")
@@ -926,7 +937,7 @@ def control_search(browser):
     browser.wait("it is used up", lambda: not browser.all(".rules li"))
 
 
-@test("what the search finds among the choices of a list is named in its row and chosen with one press; what is active says it in the option's words; what is said covers neither the row nor what is active; on a phone the failures come first while nothing is active")
+@test("what the search finds among the choices of a list is named in its row and chosen with one press; what is active says it in the option's words; what is said covers neither the row nor what stands at the side; on a phone the failures come first while nothing is active")
 def control_hits(browser):
     words = "AADSTS50011: The redirect URI specified in the request does not match those configured for the application."
     found = "Before an account is chosen: AADSTS50011: redirect URI not registered"
@@ -956,11 +967,11 @@ def control_hits(browser):
         assert browser.one(".rules li").text.split("\n")[1] == f"The next sign-in: {words}", browser.one(".rules li").text
         assert browser.driver.execute_script("return document.activeElement.id") == "authorize_platform_error", "the focus is lost"
         assert found not in hits(), "what is chosen is offered"
-        browser.wait("what was done", lambda: "The next sign-in: AADSTS50011" in browser.one("#notice").text)
+        browser.wait("what was done", lambda: "The next sign-in: AADSTS50011: redirect URI not registered, for everyone." in browser.one("#notice").text)
         assert browser.one("#notice a").text == "Sign in now in Learn for iOS"
         covered = browser.driver.execute_script(box + """
             const [left, top, right, bottom] = box("#notice");
-            return ["[data-key=authorize_platform_error]", ...innerWidth < 896 ? [] : ["#now", "#failures"]].filter((each) => {
+            return ["[data-key=authorize_platform_error]", ...innerWidth < 896 ? [] : ["#for", "#now", "#failures"]].filter((each) => {
               const [l, t, r, b] = box(each);
               return l < right && r > left && t < bottom && b > top;
             });
@@ -971,6 +982,31 @@ def control_hits(browser):
         assert width > 896 or browser.driver.execute_script(box + order), f"at {width}, what is active has jumped"
         browser.press("Undo")
         browser.wait("it is undone", lambda: not browser.all(".rules li"))
+
+
+# Whether the notice is in sight and clear of each panel at the side, and where the part below the columns begins in the page.
+CLEAR = """
+const box = (e) => document.querySelector(e).getBoundingClientRect();
+const { top, bottom } = box("#notice");
+return [top >= 0 && bottom < innerHeight && [...document.querySelectorAll(".side > *")].every((each) => {
+  const one = each.getBoundingClientRect();
+  return one.top >= bottom || one.bottom <= top;
+}), Math.round(box("#requests").top + scrollY)];
+"""
+
+
+@test("in a wide window, what is said stands above the panels at the side, which make room, as far as the page is scrolled before they leave; nothing below them moves")
+def control_said(browser):
+    for width, height in ((1440, 900), (1280, 720)):
+        browser.size(width, height)
+        for place in ("0", "150", "document.querySelector('.columns').getBoundingClientRect().bottom - document.querySelector('.side').offsetHeight - 16"):
+            browser.driver.get(browser.server.tenant + "/control?ui_locales=en")
+            browser.settled()
+            begins = browser.driver.execute_script(CLEAR)[1]
+            browser.driver.execute_script(f"scrollTo(0, {place}); document.getElementById('ignore_max_age').click()")
+            browser.wait("what was done", lambda: "max_age: on, for everyone." in browser.one("#notice").text)
+            assert browser.driver.execute_script(CLEAR) == [True, begins], f"at {width} and {place}"
+            browser.server.control(reset=True)
 
 
 @test("the page of failures names the demo's account and changes its language, and leads from a claims challenge to the mission that shows it whole")

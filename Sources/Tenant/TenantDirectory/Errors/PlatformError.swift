@@ -6,7 +6,7 @@ package import WebFormats
 /// redirect URI, or returned as JSON.
 package struct PlatformError: Error, Sendable, Hashable {
     package static let workforcePrefix = "AADSTS"
-    static let userFlowPrefix = "AADB2C"
+    package static let userFlowPrefix = "AADB2C"
 
     /// The OAuth error that clients branch on.
     package var error: String

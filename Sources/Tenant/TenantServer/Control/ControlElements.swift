@@ -65,7 +65,9 @@ struct ControlElement {
         case .platformError(let groups):
             select(
                 [("", "None")], [], selected: value?.integer.map(String.init) ?? "",
-                groups: groups.map { platformErrors($0.title, $0.moments) })
+                groups: groups.map { title, moments in
+                    platformErrors(HTML(saying: title)) { !$0.isOfUserFlow && moments.contains($0.moment) }
+                } + [platformErrors("Azure AD B2C", \.isOfUserFlow)])
         case .account(let verb):
             select([], accounts.map { ($0.username, $0.displayName) }, selected: "", verb: verb)
         case .answer(let presets): answer(presets)
@@ -76,8 +78,9 @@ struct ControlElement {
         }
     }
 
-    private func platformErrors(_ title: HTML, _ moments: ClosedRange<PlatformError.Moment>) -> HTML {
-        let errors = PlatformError.numbers.compactMap(PlatformError.numbered).filter { moments.contains($0.moment) }
+    /// In the order of their numbers, among which those with another prefix would stand as if there were none.
+    private func platformErrors(_ title: HTML, _ belongs: (PlatformError) -> Bool) -> HTML {
+        let errors = PlatformError.numbers.compactMap(PlatformError.numbered).filter(belongs)
         let chosen = value?.integer.map(String.init) ?? ""
         let options = errors.map { error -> HTML in
             let selected: HTML = "\(error.number)" == chosen ? " selected" : ""
@@ -85,7 +88,7 @@ struct ControlElement {
                 <option value="\(error.number)"\(selected) title="\(error.message)">\(error.option)</option>
                 """
         }
-        return "<optgroup label=\"\(HTML(saying: title))\">\(options)</optgroup>"
+        return group(title, options)
     }
 
     /// The platform's own words for the error that is chosen.
@@ -96,8 +99,8 @@ struct ControlElement {
         return "<p class=\"small\" lang=\"en\">\(error.message)</p>\n"
     }
 
-    private func group(_ title: HTML, _ choices: [(String, HTML)], _ selected: String) -> HTML {
-        "<optgroup label=\"\(title)\">\(Self.options(choices, selected))</optgroup>"
+    private func group(_ title: HTML, _ options: [HTML]) -> HTML {
+        "<optgroup label=\"\(title)\">\(options)</optgroup>"
     }
 
     private var missionNote: HTML {
@@ -170,7 +173,7 @@ struct ControlElement {
         let now = "\(value?["endpoint"]?.string ?? "") \(value?["error"]?.string ?? "")"
         let endpoints = Controls.NativeEndpoint.allCases.map { endpoint -> HTML in
             let errors = endpoint.errors.map { ("\(endpoint.rawValue) \($0)", "\($0)" as HTML) }
-            return group("\(endpoint.rawValue)", errors, now)
+            return group("\(endpoint.rawValue)", Self.options(errors, now))
         }
         let normal = Self.options([("", HTML(saying: "None"))], value?["endpoint"] == nil ? "" : now)
         let suberrors = Controls.NativeFailure.suberrors.map { ($0, "\($0)" as HTML) }
@@ -226,6 +229,9 @@ extension ControlKey {
         case .choice(let choices) where value == .null: HTML(saying: choices[0].title)
         case .answer where value == .null: HTML(saying: "Normal")
         case _ where value == .null: HTML(saying: "None")
+        // In a sentence: the message is one of its own.
+        case .platformError:
+            "<span lang=\"en\">\(value.integer.flatMap(PlatformError.numbered)?.option ?? value.text)</span>"
         default: words(of: value) ?? "<code>\(value.string ?? value.text)</code>"
         }
     }

@@ -164,7 +164,7 @@ struct ControlPage: Page {
             \(select("user", "Person", people, kept.user))\
             <label for="when_times">\(HTML(saying: "Number of requests"))</label>
             <div class="row"><input id="when_times" name="times" type="number" min="1" value="\(kept.times ?? "")" \
-            aria-describedby="when_effect"><button>\(HTML(saying: "Choose"))</button></div>
+            aria-describedby="when_effect"><button>\(HTML(saying: "Choose for whom"))</button></div>
             <p class="small" id="when_effect">\(HTML(saying: "Without a number, the rule stays until you end it. Requests that name no app or person, such as those for keys, follow no such rule."))</p>
             </form>
             </details>
@@ -245,7 +245,7 @@ struct ControlPage: Page {
                 : "\(title): \(value.flatMap(key.words(of:)) ?? "<code>\(value?.string ?? value?.text ?? "")</code>")<br>"
         }
         let meanings = keys.filter { $0.title != nil }.map { HTML(saying: $0.meaning) }
-        let everyone: HTML = rule.when.session == nil ? "Everyone" : "One sign-in"
+        let everyone: HTML = rule.when.session == nil ? "everyone" : "one sign-in"
         let who: HTML =
             "\(client.map { "\($0)" } ?? HTML(saying: "Every app")), \(user.map { "\($0)" } ?? HTML(saying: everyone))"
         let left: HTML = rule.times.map { "\(HTML(saying: "Requests left: %@.", "\($0)"))<br>" } ?? ""

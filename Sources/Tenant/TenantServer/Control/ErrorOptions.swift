@@ -4,6 +4,9 @@ extension PlatformError {
     /// The option of a list of errors: the number and a few words, in English like the message.
     var option: String { "\(prefix)\(number): \(Self.words[number] ?? message)" }
 
+    /// Whether it comes from a user flow or a custom policy of Azure AD B2C.
+    var isOfUserFlow: Bool { prefix == Self.userFlowPrefix }
+
     private static let words = [
         16000: "more than one account",
         50011: "redirect URI not registered",
