@@ -93,7 +93,7 @@ package struct Pages: Sendable {
     }
 
     /// The pages about native apps and about what the demo tenant has from the platform, by path.
-    private static let native = [
+    static let native = [
         ("/native", "native"), ("/native/map", "native-map"), ("/native/case", "native-case"), ("/truth", "truth"),
         ("/paste", "paste"),
     ]
@@ -102,7 +102,7 @@ package struct Pages: Sendable {
     package static let moved = ["/native/lint": "/paste", "/native/explain": "/paste"]
 
     /// The pages that only the demo has.
-    private static let demo = [("/native/play", "native-play")]
+    static let demo = [("/native/play", "native-play")]
 
     /// Returns the texts that scripts load when needed. Their paths are `/assets/texts/`, the version of the texts,
     /// the language and the section, whose name their keys do not repeat.

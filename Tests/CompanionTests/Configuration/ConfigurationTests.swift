@@ -349,7 +349,7 @@ import Testing
         #expect(mistakes.description.hasPrefix("The configuration has 6 mistakes:\n  listen must be"))
     }
 
-    @Test(arguments: ["api", "assets", "auth", "healthz", "metrics", "native", "readyz"])
+    @Test(arguments: ["api", "assets", "auth", "healthz", "metrics", "native", "paste", "readyz", "truth"])
     func `an application cannot have the name of a page of ours`(name: String) throws {
         let inFile = try #require(throws: ConfigurationMistakes.self) {
             try read("apps: { \(name): { page: ios, client_id: abc } }")
@@ -357,7 +357,7 @@ import Testing
         let list = """
             The configuration has 1 mistake:
               apps.\(name) is no name for an application; use lower-case letters, digits and -, \
-            not api, assets, auth, healthz, metrics, native or readyz
+            not api, assets, auth, healthz, metrics, native, paste, readyz or truth
             """
         #expect(inFile.description == list + " (line 1)")
         let inEnvironment = try #require(throws: ConfigurationMistakes.self) {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
 
 /// The pages for a person's own app. Their contents are scripts', which `Tests/scripts` and `Tests/Projects` check.
 @Suite struct NativePagesTests {
@@ -12,6 +14,13 @@ import Testing
             let metrics = try await visitor.get("/metrics").text
             #expect(metrics.contains(#"companion_http_requests_total{route="/native",method="GET",status="200"} 1"#))
         }
+    }
+
+    /// An application's page at the same address would never be seen.
+    @Test(arguments: Pages.native + Pages.demo)
+    func `no application can have a page's address`(path: String, file: String) throws {
+        let first = try #require(path.split(separator: "/").first)
+        #expect(Application.reservedIDs.contains(String(first)))
     }
 
     @Test(arguments: ["/native/lint", "/native/explain"])

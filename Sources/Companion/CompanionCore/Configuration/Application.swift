@@ -53,7 +53,9 @@ package struct Application: Sendable {
     }
 
     /// First path segments that are reserved for pages and routes, so that no application may use them.
-    package static let reservedIDs: Set<String> = ["api", "auth", "assets", "healthz", "readyz", "metrics", "native"]
+    package static let reservedIDs: Set<String> = [
+        "api", "auth", "assets", "healthz", "readyz", "metrics", "native", "paste", "truth",
+    ]
 
     /// The kinds of identity platform.
     package typealias Kind = Authority.Kind
