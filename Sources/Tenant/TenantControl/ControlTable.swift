@@ -69,7 +69,7 @@ extension ControlKey {
                     searchWords: "permissions approval scopes"),
                 ControlKey(
                     "require_mfa", "Require a second factor",
-                    "The next silent request fails, so the application opens the sign-in page.",
+                    "The next silent request fails, so the application opens the sign-in page. For a claims challenge, see “Graph and APIs”.",
                     .account(verb: "Require") { .requireSecondFactor($0) },
                     done: "The next silent request for the account requires a second factor.",
                     searchWords: "MFA multi-factor two-factor 2FA conditional access step-up interaction required"),
