@@ -25,6 +25,8 @@ export async function addClaims(events, account, end) {
 /** Makes the panel's content. */
 export function fill(box) {
   light({ step: "claims" });
+  // It has nothing in it that keys could reach, and scrolls.
+  box.tabIndex = 0;
   box.append(place);
 }
 
