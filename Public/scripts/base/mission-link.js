@@ -20,8 +20,11 @@ export function missionOfNumber(number, cause) {
 /** The bar's link to the failures that can be made, in the demo alone. */
 export const failuresLink = document.querySelector('.rooms a[href*="/control?ui_locales="]');
 
-/** A link to a mission, if there is one and this is the demo, on a page that has the texts of `problem`. */
-export function missionLink(mission, page = "ios") {
-  if (!mission || !failuresLink) return [];
-  return [element("p", "", Object.assign(element("a", "", t("problem.see_it")), { href: `${base}/${page}#mission=${mission}` }))];
+/** A link to a place of a tutorial's page, in the demo alone, on a page that has the texts of `problem`. */
+export function seeIt(fragment, page = "ios") {
+  if (!failuresLink) return [];
+  return [element("p", "", Object.assign(element("a", "", t("problem.see_it")), { href: `${base}/${page}#${fragment}` }))];
 }
+
+/** A link to a mission, if there is one. */
+export const missionLink = (mission, page) => mission ? seeIt(`mission=${mission}`, page) : [];

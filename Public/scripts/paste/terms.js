@@ -1,7 +1,7 @@
 // A word alone in the paste box: what it means and where this server shows it; for one that is not explained, what the box can read.
 
 import { button } from "../base/buttons.js";
-import { missionLink } from "../base/mission-link.js";
+import { missionLink, seeIt } from "../base/mission-link.js";
 import { base, element, t } from "../base/page.js";
 import { kinds, termsIn } from "./kinds.js";
 
@@ -32,7 +32,6 @@ const missionOf = {
   conditional_access: "second_factor",
   consent: "consent",
   cp1: "second_factor",
-  id_token: "first_sign_in",
   keychain: "keychain",
   nonce: "first_sign_in",
   pkce: "first_sign_in",
@@ -40,8 +39,10 @@ const missionOf = {
   refresh_token: "revoked",
   second_factor: "second_factor",
   silent: "token_ends",
-  token: "first_sign_in",
 };
+
+/** The terms that are seen in the claims of one's own token. */
+const ofClaims = new Set(["id_token", "token"]);
 
 /** The pages of this server's own words. */
 const pageOf = { case: "portal", kiosk: "kiosk", logo: "kiosk", portal: "portal" };
@@ -55,7 +56,7 @@ export function termCard(text, known, put) {
     "card",
     element("h3", "", text.trim()),
     element("p", "", found.meaning),
-    ...missionLink(missionOf[found.name]),
+    ...(ofClaims.has(found.name) ? seeIt("claims") : missionLink(missionOf[found.name])),
   );
   known.then(({ apps }) => {
     const app = apps.find(({ page }) => page === pageOf[found.name]);

@@ -472,12 +472,13 @@ export const known = loadApplications().catch((failure) => {
 
 Object.assign(source, { story, share, known, signOutChoice });
 
-// A link can lead to the missions, of this page too.
-const missionPanel = document.getElementById("missions");
+// A link can lead to the claims or the missions, of this page too.
 function followLink() {
-  if (!missionPanel || !/^#mission(?:s|=\w+)$/.test(location.hash)) return;
+  const [, name] = /^#(claims|mission)(?:s|=\w+)?$/.exec(location.hash) ?? [];
+  const panel = name && document.getElementById(name === "claims" ? name : "missions");
+  if (!panel) return;
   showStory();
-  missionPanel.open = true;
+  panel.open = true;
 }
 followLink();
 addEventListener("hashchange", followLink);

@@ -100,6 +100,8 @@ def by_link(browser):
     browser.allow("/api/ios/me")
     browser.open("/ios")
     browser.expect_username("Signed out")
+    browser.open("/ios#claims")
+    browser.expect_text("#claims[open] .empty", "Not signed in. Your claims appear here once you have signed in with a button of the app.")
     for width in (1440, 390):
         browser.size(width, 900)
         browser.open("/kiosk")
@@ -261,6 +263,8 @@ def expect_folded(browser, remember, following):
     """The mission that is done is a line with what is worth remembering, which leaves the steps in sight."""
     assert not browser.all("#missions[open]"), "its list is open"
     line = browser.one(".mission-line").text.split("\n")
+    share = browser.driver.execute_script("const [words] = document.querySelectorAll('.mission-line p'); return words.offsetWidth / words.parentElement.clientWidth")
+    assert share > 0.3, f"its title has {share:.0%} of the line"
     assert line[0].startswith("Done: ") and line[1:] == [f"Worth remembering: {remember}", f"Next: {following}"], line
     for part in ("p:nth-child(2)", "button"):
         expect_in_sight(browser, f".mission-line {part}")

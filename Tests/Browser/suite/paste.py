@@ -138,7 +138,7 @@ def terms(browser):
         paste(browser, typed)
         assert len(browser.all("#found .card p:not(:has(a))")) == 1, browser.one("#found").text
     # One that happens in a mission leads there, and a word of the product's own to its page.
-    for typed, path in (("second factor", "/ios#mission=second_factor"), ("token", "/ios#mission=first_sign_in"), ("PKCE", "/ios#mission=first_sign_in"), ("code_challenge", "/ios#mission=first_sign_in"), ("nonce", "/ios#mission=first_sign_in"), ("logo", "/kiosk"), ("case", "/portal")):
+    for typed, path in (("second factor", "/ios#mission=second_factor"), ("token", "/ios#claims"), ("PKCE", "/ios#mission=first_sign_in"), ("code_challenge", "/ios#mission=first_sign_in"), ("nonce", "/ios#mission=first_sign_in"), ("logo", "/kiosk"), ("case", "/portal")):
         paste(browser, typed)
         browser.wait(path, lambda path=path: [each.get_attribute("href") for each in browser.all("#found .card a")] == [browser.server.origin + path])
     # The chips are named as what they put into the box, not as a term that has another answer.
