@@ -154,7 +154,7 @@ def stranger(browser):
     found = browser.one("#found").text
     assert "Ask an administrator: Open the consent address and accept for everyone." in found, found
     assert "A case has no correlation ID, no time and no account. The sender has them: “Copy the error and its IDs” copies them." in found, found
-    assert "Replay signs in at “Test portal” in this browser, and the sign-in fails in the same way." in found, found
+    assert "Replay signs in at “Test portal” in this browser, and the sign-in fails with the same error." in found, found
     assert browser.one(".rooms [aria-current]").text == "Learn"
     browser.one("#found a.primary").click()
     browser.expect_page("/portal")

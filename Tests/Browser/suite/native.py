@@ -426,7 +426,7 @@ def looks(browser):
     browser.open("/")
     browser.press("Set up your own app")
     browser.expect_page("/native")
-    for path, name in zip(PAGES, ("Set up", "Comparison", "Native authentication", "Paste")):
+    for path, name in zip(PAGES, ("Set up", "App and companion", "Native authentication", "Paste")):
         browser.press(name)
         browser.expect_page(path)
         browser.settled()
