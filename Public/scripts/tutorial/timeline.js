@@ -116,11 +116,11 @@ async function load() {
   if (failed === explained) return;
   explained = failed;
   failed?.closest(".step:not(.waiting)")?.dispatchEvent(new Event("visit"));
-  keepMission();
+  keepNote();
 }
 
-/** A mission that is done says so above the steps, and stays in sight when a step comes, or is explained. */
-const keepMission = () => document.querySelector(".mission-line.done")?.scrollIntoView({ block: "nearest" });
+/** A mission that is done, or a replay, says so above the steps, and stays in sight when a step comes, or is explained. */
+const keepNote = () => document.querySelector(".mission-line.done, .replay")?.scrollIntoView({ block: "nearest" });
 
 /** The steps of each flow begin at 1: its head says when it was, what it was and what came of it. A case is one flow, and has no times. */
 function flowHead(steps) {
@@ -293,7 +293,7 @@ function step(event, _, flow) {
     if (!newest) return;
     open(true);
     if (problem) item.scrollIntoView({ block: "nearest" });
-    keepMission();
+    keepNote();
   });
   item.addEventListener("close", () => open(false));
   item.addEventListener("visit", () => {

@@ -237,6 +237,9 @@ def on_page(browser):
         browser.expect_page("/ios")
         expect_in_sight(browser, ".replay")
         browser.expect_text(".replay", f"Replay of a case. Expected: AADSTS{number}. Result: AADSTS{number}.")
+        # It stays there when the error is explained below it.
+        browser.settled()
+        expect_in_sight(browser, ".replay")
         browser.shoot(f"case replayed {number}")
 
 
