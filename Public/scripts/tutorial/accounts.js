@@ -10,7 +10,8 @@ const list = element("ul");
 const note = element("p", "empty");
 note.setAttribute("role", "status");
 const add = Object.assign(element("button", "add", t("accounts.add")), { type: "button", id: "add-account" });
-menu.append(element("div", "menu-box", list, note, add));
+const compare = Object.assign(element("a", "compare", t("accounts.compare")), { hidden: true });
+menu.append(element("div", "menu-box", list, note, add, compare));
 
 let actions = {};
 
@@ -46,6 +47,9 @@ async function load() {
     ? t("accounts.title_count", { count: accounts.length })
     : t("accounts.title");
   note.textContent = accounts.length === 0 ? t("accounts.nobody") : "";
+  const portal = (await actions.known).apps?.find(({ page }) => page === "portal");
+  compare.hidden = accounts.length < 2 || !portal;
+  if (portal) compare.href = `${base}/${portal.id}?${new URLSearchParams({ app, tab: "attempts" })}`;
 }
 
 /** Shows the accounts as they are now; `does` is what the menu's choices do, and runs each as a flow. */

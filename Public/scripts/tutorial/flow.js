@@ -248,6 +248,7 @@ async function showAccounts() {
   if (!state.account && !menu.open && menu.childElementCount === 1) return;
   const accounts = await import("./accounts.js").catch(() => null);
   await accounts?.showAccounts({
+    known,
     run: (flow) => run(null, flow),
     onSwitch: ({ isGone }) => {
       if (isGone) forgetAccount();

@@ -910,6 +910,25 @@ def two_people(browser):
     assert "adele" not in report.lower() and "megan" not in report.lower(), report
 
 
+@test("a tutorial's page at which two people have signed in leads to their comparison")
+def compared_from_tutorial(browser):
+    browser.sign_in()
+    browser.press("Accounts")
+    assert "Compare two people" not in browser.one("#accounts").text
+    browser.press("Add an account")
+    browser.choose_account(MEGAN)
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph(MEGAN)
+    browser.press("Accounts (2)")
+    browser.press("Compare two people")
+    browser.wait("both are chosen", lambda: len(browser.all("#attempts .pick input:checked")) == 2)
+    browser.press("Compare")
+    browser.wait("the comparison", lambda: browser.all("dialog[open] tbody tr"))
+    heads = browser.one("dialog[open] thead").text
+    assert ADELE in heads and MEGAN in heads, heads
+
+
 @test("the list says in one line how all are, and when they were checked; one's own session comes first")
 def health_first(browser):
     with browser.visiting(browser.server.sibling("summary")):
