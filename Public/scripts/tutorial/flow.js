@@ -480,6 +480,7 @@ function followLink() {
   if (!panel) return;
   showStory();
   panel.open = true;
+  panel.scrollIntoView({ block: "nearest" });
 }
 followLink();
 addEventListener("hashchange", followLink);

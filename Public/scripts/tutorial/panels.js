@@ -131,9 +131,10 @@ export function addPanel(id, title, load) {
   document.getElementById("panels").append(panel);
   const update = filling(box, load, () => panel.open);
   panel.addEventListener("toggle", () => {
+    // One that was open when the page was left must not scroll away what a link leads to.
+    if (panel.open && !opened.has(id)) panel.scrollIntoView({ block: "nearest" });
     opened[panel.open ? "add" : "delete"](id);
     ofTab.set(openedKey, JSON.stringify([...opened]));
-    if (panel.open) panel.scrollIntoView({ block: "nearest" });
     update();
   });
   panel.open = opened.has(id);
